@@ -1,0 +1,74 @@
+/**
+ * Every maximum and every default that is not a directive. What a user can set is in
+ * `server/config/`; what only the code relies on is here, with its unit in the name.
+ *
+ * Relations between limits are asserted in `limits.test.ts`, not by their readers.
+ */
+
+// Keys and slots.
+
+/** Slots of the keyspace, as in Redis Cluster. */
+export const SLOTS = 16384;
+/** Longest key that fits the short form of a record; longer ones take the long form. */
+export const SHORT_KEY_BYTES_MAX = 255;
+/** Longest value that fits the short form of a record. */
+export const SHORT_VALUE_BYTES_MAX = 65535;
+/** A string longer than this is a block of its own and may be pinned while it is written out. */
+export const BIG_STRING_BYTES = 64 * 1024;
+
+// The heap.
+
+/** Pointers count units of this many bytes. */
+export const UNIT_BYTES = 8;
+/** The largest chunk: no typed-array index may reach 2^31, and a pointer has 27 bits for it. */
+export const CHUNK_BYTES_MAX = 1024 * 1024 * 1024;
+/** The smallest chunk, and what every chunk's size is a multiple of. */
+export const CHUNK_BYTES_MIN = 64 * 1024;
+/** Chunks that a pointer's upper 5 bits can name. */
+export const CHUNKS_MAX = 32;
+/** Allocators take spans of this size from the common pool. */
+export const SPAN_BYTES = 64 * 1024;
+
+// Threads, shards, owners, databases.
+
+export const THREADS_MAX = 128;
+/** Shards are a power of two, so that a slot's shard is a shift. */
+export const SHARDS_MAX = 1024;
+export const SHARDS_MIN = 1;
+/** Shards when `shards` is auto: this many a thread ... */
+export const SHARDS_PER_THREAD = 16;
+/** ... and at least this many. */
+export const SHARDS_AUTO_MIN = 64;
+/** Owner ports of one process. */
+export const OWNERS_MAX = 256;
+/** Every database has a root in shared memory, so their count is bounded. */
+export const DATABASES_MAX = 1024;
+
+// Ports.
+
+export const PORT_MAX = 65535;
+/** `quorum-port` when it is 0: the client port plus this. */
+export const QUORUM_PORT_OFFSET = 200;
+/** `cluster-port` when it is 0: the client port plus this. */
+export const CLUSTER_PORT_OFFSET = 10000;
+/** Addresses in one `bind`. */
+export const BIND_ADDRESSES_MAX = 16;
+
+// Requests.
+
+/** Longest inline request, and longest line of a multibulk header. */
+export const INLINE_MAX = 64 * 1024;
+/** Arguments of one request. */
+export const MULTIBULK_MAX = 1024 * 1024;
+/** An argument longer than this is received straight into a heap block. */
+export const BIG_ARGUMENT_BYTES = 64 * 1024;
+
+// Configuration.
+
+/** How deep `include` may nest. */
+export const INCLUDE_DEPTH_MAX = 16;
+/** `hz` is capped to this range, not refused. */
+export const HZ_MIN = 1;
+export const HZ_MAX = 500;
+/** Bytes of `cluster-announce-hostname`, exclusive. */
+export const HOSTNAME_BYTES_MAX = 256;
