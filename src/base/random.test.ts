@@ -23,7 +23,10 @@ test("below is even over small and large limits, and never reaches the limit", (
     for (let i = 0; i < draws; i++) counts[random.below(limit)]!++;
     // Six standard deviations of a binomial count around 1000.
     for (const count of counts) assert.ok(Math.abs(count - 1000) < 6 * Math.sqrt(1000));
-    assert.equal(counts.reduce((a, b) => a + b), draws);
+    assert.equal(
+      counts.reduce((a, b) => a + b),
+      draws,
+    );
   }
   for (let i = 0; i < 1000; i++) {
     const draw = random.below(2 ** 53);
