@@ -1,0 +1,106 @@
+/**
+ * The arguments of one request, as byte ranges: nothing is copied and no string is made.
+ *
+ * Ordinary arguments lie in `buffer` (the read buffer of the link, or the session's own query
+ * buffer when a request was cut). An argument over 64 KiB was received straight into a block of the
+ * heap; its range then lies in that block's chunk. `source(i)` names the right buffer for both.
+ *
+ * `slot[i]` and `hash[i]` are filled by the dispatcher for the positions that hold keys, so that
+ * each is computed once per key and command.
+ *
+ * Text made from arguments is a binary string: one character per byte.
+ */
+
+const INITIAL_CAPACITY = 64;
+
+/** An argument that was received into a heap block of its own. */
+export type BigArgument = {
+  /** Heap pointer of the block; 0 once a handler has taken it over. */
+  block: number;
+  /** Bytes of the chunk that holds the block. */
+  source: Uint8Array;
+};
+
+const NO_BYTES = new Uint8Array(0);
+
+export class Args {
+  count = 0;
+  buffer: Uint8Array = NO_BYTES;
+  start: Int32Array = new Int32Array(INITIAL_CAPACITY);
+  end: Int32Array = new Int32Array(INITIAL_CAPACITY);
+  slot: Int32Array = new Int32Array(INITIAL_CAPACITY);
+  hash: Int32Array = new Int32Array(INITIAL_CAPACITY);
+  /** Null unless this request has an argument over 64 KiB. */
+  bigs: (BigArgument | null)[] | null = null;
+
+  /** Makes room for `count` arguments and keeps those that are there. */
+  reserve(count: number): void {
+    if (count <= this.start.length) return;
+    let capacity = this.start.length;
+    while (capacity < count) capacity *= 2;
+    this.start = grown(this.start, capacity);
+    this.end = grown(this.end, capacity);
+    this.slot = grown(this.slot, capacity);
+    this.hash = grown(this.hash, capacity);
+  }
+
+  /** The buffer that `start[i]` and `end[i]` are indices into. */
+  source(i: number): Uint8Array {
+    return this.bigs === null ? this.buffer : (this.bigs[i]?.source ?? this.buffer);
+  }
+
+  length(i: number): number {
+    return (this.end[i] as number) - (this.start[i] as number);
+  }
+
+  /** True if argument `i` equals `token`, which is upper-case ASCII, in any letter case. */
+  is(i: number, token: string): boolean {
+    const start = this.start[i] as number;
+    const length = token.length;
+    if ((this.end[i] as number) - start !== length) return false;
+    const source = this.source(i);
+    for (let k = 0; k < length; k++) {
+      let byte = source[start + k] as number;
+      if (byte >= 97 && byte <= 122) byte -= 32;
+      if (byte !== token.charCodeAt(k)) return false;
+    }
+    return true;
+  }
+
+  /** Argument `i` as a binary string (latin1). For cold paths: it allocates. */
+  text(i: number): string {
+    return binaryText(this.source(i), this.start[i] as number, this.end[i] as number);
+  }
+
+  /** The first bytes of argument `i`, at most `most`, as a binary string. */
+  head(i: number, most: number): string {
+    const start = this.start[i] as number;
+    return binaryText(this.source(i), start, Math.min(this.end[i] as number, start + most));
+  }
+
+  /** Argument `i` as a binary string in ASCII lower case. */
+  lower(i: number): string {
+    return this.text(i).replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  }
+
+  /** A copy of argument `i` that may be kept. */
+  take(i: number): Uint8Array {
+    return this.source(i).slice(this.start[i] as number, this.end[i] as number);
+  }
+}
+
+function grown(from: Int32Array, capacity: number): Int32Array {
+  const to = new Int32Array(capacity);
+  to.set(from);
+  return to;
+}
+
+/** Bytes `start..end` as a string with one character per byte. */
+export function binaryText(source: Uint8Array, start: number, end: number): string {
+  let text = "";
+  for (let at = start; at < end; at += 8192) {
+    const stop = Math.min(end, at + 8192);
+    text += String.fromCharCode.apply(null, source.subarray(at, stop) as unknown as number[]);
+  }
+  return text;
+}

@@ -1,0 +1,64 @@
+/**
+ * What is written about a command: one literal, handler inside. Everything else about it (arity,
+ * key positions, ACL categories, COMMAND DOCS) is computed from this.
+ *
+ * The lock set is part of the type, so that a handler is only given what its lock set protects: a
+ * command that locks nothing cannot reach a database.
+ */
+import type { Database } from "../keyspace/database.ts";
+import type { Reply } from "../protocol/reply.ts";
+import type { Args } from "./args.ts";
+import type { Category, CommandFlag, Group, Tip } from "./flags.ts";
+import type { Argument, HistoryEntry, KeySpec } from "./grammar.ts";
+import type { KeyFinder } from "./key-specs.ts";
+import type { Session } from "./session.ts";
+
+export type LockSet = "none" | "keys" | "cursor" | "each" | "all";
+
+/** Everything about a command but what it does. */
+export type CommandMeta = {
+  /** Upper case. A subcommand is named with its container: "CLIENT LIST". */
+  name: string;
+  group: Group;
+  since: string;
+  complexity: string;
+  summary: string;
+  flags: readonly CommandFlag[];
+  args?: readonly Argument[];
+  tips?: readonly Tip[];
+  history?: readonly HistoryEntry[];
+  /** ACL categories beyond those that follow from group and flags. */
+  categories?: readonly Category[];
+  /** Only where the argument grammar does not say it. */
+  arity?: number;
+  keys?: readonly KeySpec[];
+  /** Only where the key specs depend on the other arguments ("variable_flags", "unknown"). */
+  findKeys?: KeyFinder;
+  deprecated?: { since: string; replacedBy: string };
+  /** How we differ from Redis, one sentence for the reference; absent when we do not. */
+  differs?: string;
+};
+
+export type SessionCommand = CommandMeta & {
+  locks: "none";
+  run(session: Session, args: Args, reply: Reply): void;
+};
+
+export type DataCommand = CommandMeta & {
+  locks: "keys" | "cursor" | "all" | ((args: Args) => "keys" | "cursor" | "all");
+  run(db: Database, args: Args, reply: Reply): void;
+};
+
+/** Visits shard by shard, one lock at a time; `finish` runs with no lock held. */
+export type EachCommand = CommandMeta & {
+  locks: "each";
+  /** Called once, before the first shard. What it returns is passed to every part. */
+  begin(db: Database, args: Args): unknown;
+  part(db: Database, shard: number, state: unknown): void;
+  finish(db: Database, state: unknown, args: Args, reply: Reply): void;
+};
+
+/** A container such as CLIENT: it only has subcommands. */
+export type ContainerCommand = CommandMeta & { locks: "container" };
+
+export type CommandSpec = SessionCommand | DataCommand | EachCommand | ContainerCommand;
