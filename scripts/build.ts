@@ -1,0 +1,86 @@
+/**
+ * Builds `dist/`: one bundle per entry, and the declarations of the entries that can be imported.
+ *
+ * Hundreds of small modules cost more at start than everything else together, hence the bundles.
+ * A file is replaced by a rename and only when its content changed: a server that is running from
+ * `dist/` never sees half a file, and `npm start` may come through here every time.
+ *
+ * `--bundles` leaves the declarations out. Run by way of esbuild, before anything is compiled.
+ */
+
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { build } from "esbuild";
+import { type Entry, type Manifest, manifestProblems, presentEntries } from "./entries.ts";
+
+const root = join(import.meta.dirname, "..");
+const dist = join(root, "dist");
+
+function fail(lines: readonly string[]): never {
+  for (const line of lines) {
+    process.stderr.write(`build: ${line}\n`);
+  }
+  process.exit(1);
+}
+
+function replaceIfChanged(path: string, content: Uint8Array, executable: boolean): void {
+  if (existsSync(path) && readFileSync(path).equals(content)) {
+    return;
+  }
+  mkdirSync(dirname(path), { recursive: true });
+  const fresh = `${path}.${process.pid}`;
+  writeFileSync(fresh, content);
+  if (executable) {
+    chmodSync(fresh, 0o755);
+  }
+  renameSync(fresh, path);
+}
+
+async function bundle(entry: Entry): Promise<void> {
+  const executable = entry.bin !== undefined;
+  const hashbang = readFileSync(join(root, entry.source), "utf8").startsWith("#!");
+  const result = await build({
+    absWorkingDir: root,
+    banner: executable && !hashbang ? { js: "#!/usr/bin/env node" } : {},
+    bundle: true,
+    entryPoints: [entry.source],
+    format: "esm",
+    legalComments: "none",
+    logLevel: "warning",
+    outfile: join(dist, `${entry.name}.js`),
+    packages: "external",
+    platform: "node",
+    sourcemap: "linked",
+    target: "node20.19",
+    write: false,
+  });
+  for (const file of result.outputFiles) {
+    replaceIfChanged(file.path, file.contents, executable && file.path.endsWith(".js"));
+  }
+}
+
+function declarations(): void {
+  const compiler = join(root, "node_modules/typescript/bin/tsc");
+  const result = spawnSync(process.execPath, [compiler, "-p", "tsconfig.types.json"], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  if (result.status !== 0) {
+    fail(["the declarations do not compile; see the errors above"]);
+  }
+}
+
+const entries = presentEntries(root);
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest;
+const problems = manifestProblems(manifest, entries);
+if (problems.length > 0) {
+  fail(problems.map((problem) => `package.json: ${problem}`));
+}
+if (entries.length === 0) {
+  fail(["none of the entries of scripts/entries.ts exists"]);
+}
+await Promise.all(entries.map(bundle));
+if (!process.argv.includes("--bundles") && entries.some((entry) => entry.subpath !== undefined)) {
+  declarations();
+}
