@@ -34,6 +34,8 @@ export type CommandMeta = {
   keys?: readonly KeySpec[];
   /** Only where the key specs depend on the other arguments ("variable_flags", "unknown"). */
   findKeys?: KeyFinder;
+  /** For servers and operators, not for applications (doc flag "syscmd"). */
+  system?: true;
   deprecated?: { since: string; replacedBy: string };
   /** How we differ from Redis, one sentence for the reference; absent when we do not. */
   differs?: string;
