@@ -261,8 +261,8 @@ function findKeysOfOne(
     else if (find.limit === 0) last = count + find.last;
     else last = first + Math.trunc((count - first) / find.limit) + find.last;
   } else {
-    const keys = first + find.countAt < count ? readCount(args, base + first + find.countAt) : -1;
-    if (keys < 0) return KEYS_UNKNOWN;
+    if (first + find.countAt >= count) return KEYS_UNKNOWN;
+    const keys = readCount(args, base + first + find.countAt);
     first += find.first;
     last = first + keys - 1;
   }
@@ -290,18 +290,27 @@ function beginOf(spec: KeySpec, args: Args, base: number, count: number): number
   return NOT_THERE;
 }
 
-/** A count of keys: decimal, at most 10 digits, no leading zero. -1 if it is none. */
+/** Redis reads the count as atoi does, and leaves it to the handler to refuse what follows. */
 function readCount(args: Args, at: number): number {
-  const length = args.length(at);
-  if (length < 1 || length > 10) return -1;
   const source = args.source(at);
-  const start = args.start[at] as number;
+  const end = args.end[at] as number;
+  let i = args.start[at] as number;
+  while (i < end && isBlank(source[i] as number)) i++;
+  if (source[i] === PLUS && i < end) i++;
   let value = 0;
-  for (let i = 0; i < length; i++) {
-    const digit = (source[start + i] as number) - 48;
-    if (digit < 0 || digit > 9) return -1;
-    if (i === 0 && digit === 0 && length > 1) return -1;
-    value = value * 10 + digit;
+  for (; i < end; i++) {
+    const digit = (source[i] as number) - DIGIT_0;
+    if (digit < 0 || digit > 9) break;
+    value = Math.min(value * 10 + digit, COUNT_MAX);
   }
   return value;
+}
+
+const PLUS = 43;
+const DIGIT_0 = 48;
+/** More than any request has arguments. */
+const COUNT_MAX = 0x7fffffff;
+
+function isBlank(byte: number): boolean {
+  return byte === 32 || (byte >= 9 && byte <= 13);
 }
