@@ -1,0 +1,92 @@
+/**
+ * What a command that touches no keys is given: the session it came by and, through it, the server
+ * as one thread sees it. `server/` implements both.
+ */
+
+import type { Topology } from "../cluster/topology.ts";
+import type { RandomSource } from "../env/env.ts";
+import type { Stats } from "../keyspace/stats.ts";
+import type { Store } from "../keyspace/store.ts";
+import type { ClientTable } from "../server/client-table.ts";
+import type { CommandStats } from "../server/command-stats.ts";
+import type { Change, Config } from "../server/config/config.ts";
+import type { CommandTable } from "./lookup.ts";
+
+export type Session = {
+  readonly id: number;
+  readonly server: Server;
+  /** Row of the client table that shows this session to other threads. */
+  readonly row: number;
+  /** Owner whose port it came by, -1 for the plain port. */
+  readonly owner: number;
+  readonly createdMs: number;
+  /** "ip:port", "[v6]:port" as Redis writes it, or the path of the unix socket with ":0". */
+  readonly remote: string;
+  readonly local: string;
+  readonly isUnix: boolean;
+  /** True if the peer is on a loopback address or a unix socket. */
+  readonly isLocal: boolean;
+  db: number;
+  /** 2 or 3; takes effect with the next reply. */
+  proto: number;
+  name: string;
+  libName: string;
+  libVersion: string;
+  /** READONLY was said. */
+  readonlyMode: boolean;
+  noTouch: boolean;
+  noEvict: boolean;
+  /** Closes once the reply under way has been sent. */
+  closeAfterReply(): void;
+  /** Does what RESET does to a session's own state, HELLO 2 included. */
+  reset(): void;
+  /** Tells other threads of a changed name, database or library. */
+  publish(): void;
+};
+
+/** The process and its settings, as the thread that runs the command sees them. */
+export type Server = {
+  readonly commands: CommandTable;
+  readonly config: Config;
+  readonly store: Store;
+  readonly stats: Stats;
+  readonly commandStats: CommandStats;
+  readonly clients: ClientTable;
+  readonly topology: Topology | null;
+  readonly random: RandomSource;
+  readonly thread: number;
+  readonly threads: number;
+  readonly shards: number;
+  readonly facts: ServerFacts;
+  /** Applies changes here and on every other thread before the next command anywhere. */
+  publishConfig(changes: Change[]): void;
+  resetStats(): void;
+  /** Ends the process as SHUTDOWN does. */
+  shutdown(): void;
+  /** Wakes threads so that they look at their clients' kill words and their mailboxes. */
+  ring(thread: number): void;
+  /** Blocks this thread alone, as DEBUG SLEEP does. */
+  sleep(ms: number): void;
+  setActiveExpire(on: boolean): void;
+  /** Runs the heap checker with all shards locked: lines of what is wrong, empty when sound. */
+  checkHeap(): string[];
+  log(level: "debug" | "verbose" | "notice" | "warning", text: string): void;
+};
+
+/** What does not change while the process runs. */
+export type ServerFacts = {
+  readonly version: string;
+  readonly redisVersion: string;
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly startedMs: number;
+  readonly processId: number;
+  readonly nodeVersion: string;
+  readonly os: string;
+  readonly archBits: number;
+  readonly executable: string;
+  /** Ports as bound, 0 where there is none. */
+  readonly tcpPort: number;
+  readonly ownerPorts: readonly number[];
+  readonly acceptMode: string;
+};

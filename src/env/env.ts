@@ -1,0 +1,54 @@
+/**
+ * The outside world as the core sees it. `env/system.ts` is the real one; tests and the simulator
+ * bring their own. Nothing here is asynchronous.
+ */
+
+export type Clock = {
+  /** Unix time in milliseconds, as read last. */
+  unixMs: number;
+  /** Reads the clock into `unixMs`. */
+  refresh(): void;
+  /** Milliseconds of a clock that never goes back, with a fraction. */
+  monotonicMs(): number;
+};
+
+export type RandomSource = {
+  /** 0 <= n < 2^32. */
+  u32(): number;
+  below(n: number): number;
+};
+
+export type Timers = {
+  /** Calls `run` every `ms` until the returned function is called. Does not keep a process alive. */
+  every(ms: number, run: () => void): () => void;
+  after(ms: number, run: () => void): () => void;
+};
+
+/** One byte stream with a peer. */
+export type Link = {
+  /**
+   * Sends `chunk`. True if the buffer may be reused at once; if not, it belongs to the link until
+   * it is written.
+   */
+  write(chunk: Uint8Array): boolean;
+  /** Sends a view of shared memory and calls `done` once it may change. */
+  writeShared(chunk: Uint8Array, done: () => void): void;
+  /** Bytes accepted by `write` that the peer's system has not taken yet. */
+  pending(): number;
+  /** Stops and resumes reading. */
+  pause(): void;
+  resume(): void;
+  /** Sends what is pending, then closes. */
+  end(): void;
+  /** Closes at once. */
+  destroy(): void;
+  readonly remote: string;
+  readonly local: string;
+};
+
+/** What a link calls; `onData`'s chunk is valid during the call only. */
+export type LinkHandler = {
+  onData(chunk: Uint8Array, length: number): void;
+  onDrain(): void;
+  onClose(): void;
+};

@@ -1,0 +1,46 @@
+/**
+ * Blocks of big strings. The first word counts pins: replies (later also journal entries) that are
+ * being written out after the lock was released. Whoever takes the block out of its record marks
+ * it as an orphan; whoever finds an orphan without pins frees it.
+ */
+import type { Heap } from "../memory/heap.ts";
+import { CHUNK_SHIFT, UNIT_MASK } from "../memory/layout.ts";
+import { BIG_HEADER_BYTES } from "../structures/record.ts";
+
+export const BIG_BLOCK_ORPHAN: number = 1 << 30;
+export const BIG_BLOCK_PINS: number = BIG_BLOCK_ORPHAN - 1;
+
+/** A block for a string of `bytes` bytes, with no pins; 0 when memory is out. Needs no lock. */
+export function makeBigBlock(heap: Heap, bytes: number): number {
+  const block = heap.allocLarge(Math.max((bytes + BIG_HEADER_BYTES + 7) >>> 3, 8193));
+  if (block !== 0) {
+    (heap.i32[block >>> CHUNK_SHIFT] as Int32Array)[(block & UNIT_MASK) << 1] = 0;
+  }
+  return block;
+}
+
+/** Bytes that a block can hold. */
+export function bigCapacity(heap: Heap, block: number): number {
+  return heap.blockUnits(block) * 8 - BIG_HEADER_BYTES;
+}
+
+export function bigStart(block: number): number {
+  return ((block & UNIT_MASK) << 3) + BIG_HEADER_BYTES;
+}
+
+/** Keeps the block alive and unchanged until `unpin`. Its record's shard is locked. */
+export function pin(heap: Heap, block: number): void {
+  Atomics.add(heap.i32[block >>> CHUNK_SHIFT] as Int32Array, (block & UNIT_MASK) << 1, 1);
+}
+
+export function isPinned(heap: Heap, block: number): boolean {
+  const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
+  return (Atomics.load(m, (block & UNIT_MASK) << 1) & BIG_BLOCK_PINS) !== 0;
+}
+
+/** Undoes one `pin`; needs no lock. */
+export function unpin(heap: Heap, block: number): void {
+  const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
+  const before = Atomics.sub(m, (block & UNIT_MASK) << 1, 1);
+  if (before === (BIG_BLOCK_ORPHAN | 1)) heap.freeLarge(block);
+}

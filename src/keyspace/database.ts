@@ -1,0 +1,541 @@
+/**
+ * One database as one thread sees it: keys, their records and their expiry. Keys come as argument
+ * `i` of a request whose slot and hash the dispatcher has filled in.
+ *
+ * Everything here runs under the lock of the key's shard. Out of memory is a return value, and the
+ * database is then as it was: a record is allocated before anything is changed.
+ *
+ * Every change goes through `changed`, which is the one place where counters, key events and
+ * (later) the journal, WATCH and blocked clients hang.
+ */
+import type { Args } from "../command/args.ts";
+import {
+  CHUNK_SHIFT,
+  DATABASE_ROW_WORDS,
+  DATABASES_AT,
+  DB_ROOTS,
+  UNIT_MASK,
+} from "../memory/layout.ts";
+import { CLASS_OF_UNITS } from "../memory/size-classes.ts";
+import {
+  BIG_HEADER_BYTES,
+  EXPIRY_BYTES,
+  FLAG_EXPIRY,
+  FLAG_LONG,
+  HEADER_BYTES,
+  isLong,
+  keyOffset,
+  LONG_BYTES,
+  POINTER_BYTES,
+  recordUnits,
+  STRING_BIG,
+  TYPE_MASK,
+} from "../structures/record.ts";
+import { NO_EXPIRY } from "../structures/table.ts";
+import { BIG_BLOCK_ORPHAN, BIG_BLOCK_PINS } from "./big-block.ts";
+import { C_EXPIRES, C_KEYS, COUNTER_WORDS, ROOT_COUNTERS_AT, ROOT_UNITS_AT, rootWords } from "./roots.ts";
+import { statIndex } from "./stats.ts";
+import type { Store } from "./store.ts";
+
+const HITS = statIndex("keyspace_hits");
+const MISSES = statIndex("keyspace_misses");
+const EXPIRED = statIndex("expired_keys");
+const DIRTY = statIndex("dirty");
+const PAGE_UNITS = 1024;
+
+/** Expiry argument of `write`: leave the record's expiry as it is. */
+export const KEEP_EXPIRY = -1;
+/** Expiry argument of `write`: the record has none afterwards. */
+export const NO_EXPIRY_MS = 0;
+
+export class Database {
+  readonly store: Store;
+  readonly index: number;
+  /** Slots that keyspace commands of the running session may see: all, or its owner's. */
+  scopeFirst = 0;
+  scopeLast = 16383;
+  private rootsPointer = 0;
+  /** View and first word of the roots block; meaningless while the pointer is 0. */
+  private cells: Int32Array = new Int32Array(0);
+  private base = 0;
+  private readonly row: number;
+
+  constructor(store: Store, index: number) {
+    this.store = store;
+    this.index = index;
+    this.row = DATABASES_AT + index * DATABASE_ROW_WORDS + DB_ROOTS;
+  }
+
+  /** True if the database has roots; sets `cells` and `base` to them. */
+  private attach(): boolean {
+    const pointer = this.store.control[this.row] as number;
+    if (pointer !== this.rootsPointer) {
+      this.rootsPointer = pointer;
+      this.cells = this.store.heap.i32[pointer >>> CHUNK_SHIFT] as Int32Array;
+      this.base = (pointer & UNIT_MASK) << 1;
+    }
+    return pointer !== 0;
+  }
+
+  private makeRoots(): boolean {
+    const { heap, control, shards } = this.store;
+    const words = rootWords(shards);
+    const block = heap.allocLarge((words + 1) >> 1);
+    if (block === 0) return false;
+    const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
+    const at = (block & UNIT_MASK) << 1;
+    m.fill(0, at, at + words);
+    // Another thread may make the first key of another shard at this moment.
+    if (Atomics.compareExchange(control, this.row, 0, block) !== 0) heap.freeLarge(block);
+    return this.attach();
+  }
+
+  /** Root of a slot's table. */
+  rootOf(slot: number): number {
+    return this.attach() ? (this.cells[this.base + slot] as number) : 0;
+  }
+
+  /** Record of the key in argument `i`, for reading: counts a hit or a miss. 0 if there is none. */
+  findRead(args: Args, i: number): number {
+    const p = this.find(args, i);
+    if (p === 0) {
+      this.store.stats.add(MISSES, 1);
+      return 0;
+    }
+    this.store.stats.add(HITS, 1);
+    this.touch(p);
+    return p;
+  }
+
+  /** Record of the key in argument `i`, for changing. */
+  findWrite(args: Args, i: number): number {
+    const p = this.find(args, i);
+    if (p !== 0) this.touch(p);
+    return p;
+  }
+
+  /** As `findRead`, but leaves the access time alone. */
+  peek(args: Args, i: number): number {
+    const p = this.find(args, i);
+    this.store.stats.add(p === 0 ? MISSES : HITS, 1);
+    return p;
+  }
+
+  /** The record, unless it has expired; then it is removed. */
+  find(args: Args, i: number): number {
+    if (!this.attach()) return 0;
+    const root = this.cells[this.base + (args.slot[i] as number)] as number;
+    if (root === 0) return 0;
+    const p = this.store.table.find(
+      root,
+      args.hash[i] as number,
+      args.source(i),
+      args.start[i] as number,
+      args.end[i] as number,
+    );
+    if (p === 0) return 0;
+    if (((this.head(p) & FLAG_EXPIRY) as number) === 0) return p;
+    if (this.store.now <= this.expiryOf(p)) return p;
+    this.expireFound(p, args.slot[i] as number, args.hash[i] as number);
+    return 0;
+  }
+
+  /** Kind (with flags), key length and value length of a short record, as one word. */
+  head(p: number): number {
+    return (this.store.heap.i32[p >>> CHUNK_SHIFT] as Int32Array)[(p & UNIT_MASK) << 1] as number;
+  }
+
+  /** Type and encoding of a record. */
+  kindOf(p: number): number {
+    return this.head(p) & TYPE_MASK;
+  }
+
+  private touch(p: number): void {
+    const m = this.store.heap.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const at = ((p & UNIT_MASK) << 1) + 1;
+    const word = m[at] as number;
+    if ((word & 0xffffff) !== this.store.lruClock) m[at] = (word & 0xff000000) | this.store.lruClock;
+  }
+
+  /** Seconds since the record was used. */
+  idleSeconds(p: number): number {
+    const m = this.store.heap.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const then = (m[((p & UNIT_MASK) << 1) + 1] as number) & 0xffffff;
+    return (this.store.lruClock - then) & 0xffffff;
+  }
+
+  /** Unix milliseconds at which the record expires, 0 if never. */
+  expiryOf(p: number): number {
+    const kind = this.head(p);
+    if ((kind & FLAG_EXPIRY) === 0) return 0;
+    const at = ((p & UNIT_MASK) << 3) + HEADER_BYTES + (kind & FLAG_LONG ? LONG_BYTES : 0);
+    return (this.store.heap.view[p >>> CHUNK_SHIFT] as DataView).getFloat64(at, true);
+  }
+
+  keyLength(p: number): number {
+    const head = this.head(p);
+    if ((head & FLAG_LONG) === 0) return (head >>> 8) & 0xff;
+    const at = ((p & UNIT_MASK) << 3) + HEADER_BYTES;
+    return (this.store.heap.view[p >>> CHUNK_SHIFT] as DataView).getUint32(at, true);
+  }
+
+  /** Byte of the chunk at which the key starts. */
+  keyAt(p: number): number {
+    return ((p & UNIT_MASK) << 3) + keyOffset(this.head(p));
+  }
+
+  valueLength(p: number): number {
+    const head = this.head(p);
+    if ((head & FLAG_LONG) === 0) return head >>> 16;
+    const at = ((p & UNIT_MASK) << 3) + HEADER_BYTES + 4;
+    return (this.store.heap.view[p >>> CHUNK_SHIFT] as DataView).getUint32(at, true);
+  }
+
+  /** Byte of the chunk at which the value area starts. */
+  valueAt(p: number): number {
+    return this.keyAt(p) + this.keyLength(p);
+  }
+
+  /** The chunk's bytes that the record lies in. */
+  bytesOf(p: number): Uint8Array {
+    return this.store.heap.u8[p >>> CHUNK_SHIFT] as Uint8Array;
+  }
+
+  viewOf(p: number): DataView {
+    return this.store.heap.view[p >>> CHUNK_SHIFT] as DataView;
+  }
+
+  /** Block of a big string. */
+  bigBlockOf(p: number): number {
+    return this.viewOf(p).getInt32(this.valueAt(p), true);
+  }
+
+  /** Bytes of the value area: of the string itself, or of the pointer to its block. */
+  private areaBytes(p: number): number {
+    return this.kindOf(p) === STRING_BIG ? POINTER_BYTES : this.valueLength(p);
+  }
+
+  /**
+   * Makes the record of key `i` hold `valueLength` bytes of `kind`, in place where it fits, and
+   * returns it with the value area not yet written; 0 when memory is out, with nothing changed.
+   * `old` is what `find` just returned. The value area of `old` may be overwritten: what is still
+   * needed of it must be copied before. A big string of `old` is let go.
+   */
+  write(
+    args: Args,
+    i: number,
+    old: number,
+    kind: number,
+    valueLength: number,
+    expiryMs: number,
+  ): number {
+    const keyLength = args.length(i);
+    const area = kind === STRING_BIG ? POINTER_BYTES : valueLength;
+    const expiry = expiryMs === KEEP_EXPIRY && old !== 0 ? this.expiryOf(old) : expiryMs;
+    const flags =
+      (expiry > 0 ? FLAG_EXPIRY : 0) |
+      (kind === STRING_BIG || isLong(keyLength, valueLength) ? FLAG_LONG : 0);
+    const units = recordUnits(flags, keyLength, area);
+    const oldUnits = old === 0 ? 0 : this.unitsOf(old);
+    if (old !== 0 && blockSize(oldUnits) === blockSize(units)) {
+      const oldKind = this.head(old) & 0xff;
+      if (oldKind === (flags | kind) && (flags & FLAG_LONG) === 0) {
+        // The commonest case: same shape, only length and value differ.
+        const m = this.store.heap.i32[old >>> CHUNK_SHIFT] as Int32Array;
+        m[(old & UNIT_MASK) << 1] = flags | kind | (keyLength << 8) | (valueLength << 16);
+        if (expiry > 0) this.writeExpiry(args, i, old, expiry, true);
+        return old;
+      }
+      if ((oldKind & TYPE_MASK) === STRING_BIG) this.releaseBig(this.bigBlockOf(old), args.slot[i] as number);
+      this.fill(old, args, i, flags | kind, valueLength, expiry, oldKind);
+      return old;
+    }
+    return this.writeNew(args, i, old, oldUnits, flags | kind, units, valueLength, expiry);
+  }
+
+  private writeNew(
+    args: Args,
+    i: number,
+    old: number,
+    oldUnits: number,
+    kind: number,
+    units: number,
+    valueLength: number,
+    expiry: number,
+  ): number {
+    const { heap, table } = this.store;
+    const slot = args.slot[i] as number;
+    const shard = this.store.shardOf(slot);
+    if (old === 0 && !this.attach() && !this.makeRoots()) return 0;
+    const p = heap.alloc(shard, units);
+    if (p === 0) return 0;
+    if (old !== 0) {
+      const oldKind = this.head(old) & 0xff;
+      if ((oldKind & TYPE_MASK) === STRING_BIG) this.releaseBig(this.bigBlockOf(old), slot);
+      (heap.i32[p >>> CHUNK_SHIFT] as Int32Array)[((p & UNIT_MASK) << 1) + 1] = this.store.lruClock;
+      this.fill(p, args, i, kind, valueLength, expiry, oldKind);
+      table.replaceFound(p);
+      heap.free(shard, old);
+      this.addUnits(slot, blockSize(units) - blockSize(oldUnits));
+      return p;
+    }
+    (heap.i32[p >>> CHUNK_SHIFT] as Int32Array)[((p & UNIT_MASK) << 1) + 1] = this.store.lruClock;
+    this.fillRecord(p, args.source(i), args.start[i] as number, args.end[i] as number, kind, valueLength, expiry);
+    const seconds = expiry > 0 ? this.store.expirySeconds(expiry) : NO_EXPIRY;
+    if (!table.insert(shard, this.cells, this.base + slot, args.hash[i] as number, p, seconds)) {
+      heap.free(shard, p);
+      return 0;
+    }
+    this.count(shard, 1, expiry > 0 ? 1 : 0);
+    this.addUnits(slot, blockSize(units));
+    return p;
+  }
+
+  /** Header, expiry and key of a record that replaces one of `oldKind`, and the expiry's counts. */
+  private fill(
+    p: number,
+    args: Args,
+    i: number,
+    kind: number,
+    valueLength: number,
+    expiry: number,
+    oldKind: number,
+  ): void {
+    this.fillRecord(p, args.source(i), args.start[i] as number, args.end[i] as number, kind, valueLength, expiry);
+    this.expiryChanged(args.slot[i] as number, (oldKind & FLAG_EXPIRY) !== 0, expiry);
+  }
+
+  private expiryChanged(slot: number, wasExpiring: boolean, expiry: number): void {
+    if (!wasExpiring && expiry === 0) return;
+    const seconds = expiry > 0 ? this.store.expirySeconds(expiry) : NO_EXPIRY;
+    this.store.table.expiryChanged(this.cells, this.base + slot, wasExpiring, seconds);
+    if (wasExpiring !== expiry > 0) this.count(this.store.shardOf(slot), 0, expiry > 0 ? 1 : -1);
+  }
+
+  private fillRecord(
+    p: number,
+    source: Uint8Array,
+    start: number,
+    end: number,
+    kind: number,
+    valueLength: number,
+    expiry: number,
+  ): void {
+    const u8 = this.bytesOf(p);
+    const m = this.store.heap.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const word = (p & UNIT_MASK) << 1;
+    let at = ((p & UNIT_MASK) << 3) + HEADER_BYTES;
+    if (kind & FLAG_LONG) {
+      const view = this.viewOf(p);
+      m[word] = kind;
+      view.setUint32(at, end - start, true);
+      view.setUint32(at + 4, valueLength, true);
+      at += LONG_BYTES;
+    } else {
+      m[word] = kind | ((end - start) << 8) | (valueLength << 16);
+    }
+    if (kind & FLAG_EXPIRY) {
+      this.viewOf(p).setFloat64(at, expiry, true);
+      at += EXPIRY_BYTES;
+    }
+    for (let k = start; k < end; k++) u8[at++] = source[k] as number;
+  }
+
+  private writeExpiry(args: Args, i: number, p: number, expiry: number, was: boolean): void {
+    const kind = this.head(p);
+    const at = ((p & UNIT_MASK) << 3) + HEADER_BYTES + (kind & FLAG_LONG ? LONG_BYTES : 0);
+    this.viewOf(p).setFloat64(at, expiry, true);
+    this.expiryChanged(args.slot[i] as number, was, expiry);
+  }
+
+  /**
+   * Gives the record that `find` just returned another expiry, or none (0). Returns the record,
+   * which may have moved; 0 when memory is out.
+   */
+  setExpiry(args: Args, i: number, p: number, expiry: number): number {
+    const head = this.head(p);
+    const was = (head & FLAG_EXPIRY) !== 0;
+    if (was && expiry > 0) {
+      this.writeExpiry(args, i, p, expiry, true);
+      return p;
+    }
+    if (!was && expiry === 0) return p;
+    const { heap, table } = this.store;
+    const slot = args.slot[i] as number;
+    const shard = this.store.shardOf(slot);
+    const length = this.valueLength(p);
+    const kind = (head & 0xff & ~FLAG_EXPIRY) | (expiry > 0 ? FLAG_EXPIRY : 0);
+    const area = this.areaBytes(p);
+    const units = recordUnits(kind, this.keyLength(p), area);
+    const before = this.unitsOf(p);
+    const from = this.valueAt(p);
+    if (blockSize(before) === blockSize(units)) {
+      // Key and value move by the 8 bytes of the expiry within the block.
+      const to = ((p & UNIT_MASK) << 3) + keyOffset(kind) + this.keyLength(p);
+      const u8 = this.bytesOf(p);
+      if (expiry > 0) u8.copyWithin(to, from, from + area);
+      this.fill(p, args, i, kind, length, expiry, head & 0xff);
+      if (expiry === 0) u8.copyWithin(to, from, from + area);
+      return p;
+    }
+    const q = heap.alloc(shard, units);
+    if (q === 0) return 0;
+    const lru = (heap.i32[p >>> CHUNK_SHIFT] as Int32Array)[((p & UNIT_MASK) << 1) + 1] as number;
+    (heap.i32[q >>> CHUNK_SHIFT] as Int32Array)[((q & UNIT_MASK) << 1) + 1] = lru & 0xffffff;
+    this.fill(q, args, i, kind, length, expiry, head & 0xff);
+    const to = this.valueAt(q);
+    this.bytesOf(q).set(this.bytesOf(p).subarray(from, from + area), to);
+    table.replaceFound(q);
+    heap.free(shard, p);
+    this.addUnits(slot, blockSize(units) - blockSize(before));
+    return q;
+  }
+
+  /** Removes the record that `find` just returned and frees it. The caller calls `changed`. */
+  remove(args: Args, i: number, p: number): void {
+    this.removeFound(p, args.slot[i] as number, args.hash[i] as number);
+  }
+
+  private removeFound(p: number, slot: number, hash: number): void {
+    const shard = this.store.shardOf(slot);
+    const expires = (this.head(p) & FLAG_EXPIRY) !== 0;
+    this.store.table.removeFound(shard, this.cells, this.base + slot, hash, expires);
+    this.addUnits(slot, -blockSize(this.unitsOf(p)));
+    this.freeRecord(shard, slot, p);
+    this.count(shard, -1, expires ? -1 : 0);
+  }
+
+  /** Frees a record and what hangs on it. It is in no table any more. */
+  freeRecord(shard: number, slot: number, p: number): void {
+    if (this.kindOf(p) === STRING_BIG) this.releaseBig(this.bigBlockOf(p), slot);
+    this.store.heap.free(shard, p);
+  }
+
+  /** Lets go of a big block; a pinned one stays until its last unpin. Counts it off its slot. */
+  private releaseBig(block: number, slot: number): void {
+    const { heap } = this.store;
+    if (this.rootsPointer !== 0) this.addUnits(slot, -heap.blockUnits(block));
+    const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
+    const before = Atomics.or(m, (block & UNIT_MASK) << 1, BIG_BLOCK_ORPHAN);
+    if ((before & BIG_BLOCK_PINS) === 0) heap.freeLarge(block);
+  }
+
+  /** Makes the big string of a record that was just written point to a block. */
+  adoptBig(args: Args, i: number, p: number, block: number): void {
+    this.viewOf(p).setInt32(this.valueAt(p), block, true);
+    this.addUnits(args.slot[i] as number, this.store.heap.blockUnits(block));
+  }
+
+  /** Byte of the chunk at which a big block's string starts. */
+  bigBytesAt(block: number): number {
+    return ((block & UNIT_MASK) << 3) + BIG_HEADER_BYTES;
+  }
+
+  /** Removes an expired record that the table found last. */
+  private expireFound(p: number, slot: number, hash: number): void {
+    const at = this.keyAt(p);
+    this.store.stats.add(EXPIRED, 1);
+    this.changedKey("expired", this.bytesOf(p), at, at + this.keyLength(p));
+    this.removeFound(p, slot, hash);
+  }
+
+  /** Removes a record met on a walk if it has expired. True if it had. */
+  expireIfDue(p: number, slot: number): boolean {
+    const expiry = this.expiryOf(p);
+    if (expiry === 0 || this.store.now <= expiry) return false;
+    const at = this.keyAt(p);
+    const u8 = this.bytesOf(p);
+    const hash = this.store.table.hashOf(p);
+    if (this.store.table.find(this.rootOf(slot), hash, u8, at, at + this.keyLength(p)) !== p) return false;
+    this.expireFound(p, slot, hash);
+    return true;
+  }
+
+  /** Units of the record's own block, from its own lengths. */
+  private unitsOf(p: number): number {
+    return recordUnits(this.head(p) & 0xff, this.keyLength(p), this.areaBytes(p));
+  }
+
+  /** Bytes that a record costs, its blocks at class size. */
+  bytesUsed(p: number): number {
+    const { heap } = this.store;
+    let units = heap.blockUnits(p);
+    if (this.kindOf(p) === STRING_BIG) units += heap.blockUnits(this.bigBlockOf(p));
+    return units * 8;
+  }
+
+  /** A key changed: `event` is the name of the key event. Called once per changed key. */
+  changed(event: string, args: Args, i: number): void {
+    this.changedKey(event, args.source(i), args.start[i] as number, args.end[i] as number);
+  }
+
+  changedKey(event: string, source: Uint8Array, start: number, end: number): void {
+    this.store.stats.add(DIRTY, 1);
+    if (this.store.listener !== null) this.store.listener.changed(this, event, source, start, end);
+  }
+
+  private count(shard: number, keys: number, expires: number): void {
+    const at = this.base + ROOT_COUNTERS_AT + shard * COUNTER_WORDS;
+    this.cells[at + C_KEYS] = (this.cells[at + C_KEYS] as number) + keys;
+    this.cells[at + C_EXPIRES] = (this.cells[at + C_EXPIRES] as number) + expires;
+  }
+
+  private addUnits(slot: number, units: number): void {
+    if (units === 0) return;
+    const at = this.base + ROOT_UNITS_AT + slot;
+    this.cells[at] = (this.cells[at] as number) + units;
+  }
+
+  /** Keys of a shard, expired ones that nobody met included. */
+  shardKeys(shard: number): number {
+    if (!this.attach()) return 0;
+    return this.cells[this.base + ROOT_COUNTERS_AT + shard * COUNTER_WORDS + C_KEYS] as number;
+  }
+
+  shardExpires(shard: number): number {
+    if (!this.attach()) return 0;
+    return this.cells[this.base + ROOT_COUNTERS_AT + shard * COUNTER_WORDS + C_EXPIRES] as number;
+  }
+
+  /** Bytes of all records of a slot. */
+  slotBytes(slot: number): number {
+    if (!this.attach()) return 0;
+    return ((this.cells[this.base + ROOT_UNITS_AT + slot] as number) >>> 0) * 8;
+  }
+
+  /** Takes all keys out of the database. All shards are locked. Returns the block of roots. */
+  detachRoots(): number {
+    return Atomics.exchange(this.store.control, this.row, 0);
+  }
+
+  /** View and index of a slot's root, for walks that change tables. The database has roots. */
+  cell(slot: number): { cells: Int32Array; cell: number } {
+    this.attach();
+    return { cells: this.cells, cell: this.base + slot };
+  }
+
+  /** Empties one slot's table into the hands of the caller: returns its root. */
+  detachSlot(slot: number): number {
+    if (!this.attach()) return 0;
+    const root = this.cells[this.base + slot] as number;
+    if (root === 0) return 0;
+    const { table } = this.store;
+    this.count(this.store.shardOf(slot), -table.count(root), -table.expires(root));
+    this.cells[this.base + slot] = 0;
+    this.cells[this.base + ROOT_UNITS_AT + slot] = 0;
+    return root;
+  }
+}
+
+/** Units that a block of this size really takes: its class, whole pages, or whole spans. */
+export function blockSize(units: number): number {
+  if (units <= PAGE_UNITS) return CLASS_SIZE[units] as number;
+  if (units <= 8192) return (units + 1023) & ~1023;
+  return (units + 8191) & ~8191;
+}
+
+const CLASS_SIZE = new Int32Array(PAGE_UNITS + 1);
+for (let units = PAGE_UNITS, size = PAGE_UNITS; units > 0; units--) {
+  if (CLASS_OF_UNITS[units] !== CLASS_OF_UNITS[size]) size = units;
+  CLASS_SIZE[units] = size;
+}

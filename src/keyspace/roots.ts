@@ -1,0 +1,26 @@
+/**
+ * The roots of one database: a block of the heap that is made with the database's first key and
+ * let go as a whole when the database is flushed.
+ *
+ *   u32 root[16384]      the slot's table
+ *   u32 units[16384]     units of all records of the slot, the blocks of big strings included
+ *   per shard: u32 keys, u32 keys with an expiry, 2 spare words
+ *
+ * A flushed block hangs in the garbage list until its tables are taken apart, slot by slot; its
+ * first words then hold the list:
+ *
+ *   the row of shard 0's spare words: next block of the list, first slot that is not yet empty
+ */
+import { SLOTS } from "../limits.ts";
+
+export const ROOT_UNITS_AT = SLOTS;
+export const ROOT_COUNTERS_AT: number = 2 * SLOTS;
+export const COUNTER_WORDS = 4;
+export const C_KEYS = 0;
+export const C_EXPIRES = 1;
+export const C_NEXT_GARBAGE = 2;
+export const C_GARBAGE_SLOT = 3;
+
+export function rootWords(shards: number): number {
+  return ROOT_COUNTERS_AT + shards * COUNTER_WORDS;
+}

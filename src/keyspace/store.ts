@@ -1,0 +1,116 @@
+/**
+ * One thread's view of a store: the heap, its tables and its databases.
+ *
+ * All threads have a Store of their own over the same shared memory. What it does to keys is done
+ * under the shard's lock, which the dispatcher takes; the store itself never locks a shard.
+ */
+import type { Clock, RandomSource } from "../env/env.ts";
+import type { Heap } from "../memory/heap.ts";
+import {
+  DATABASE_ROW_WORDS,
+  DATABASES_AT,
+  DB_ROOTS,
+  H_BASE_SECONDS,
+  H_SHARDS,
+  S_TIME_LOW,
+  shardRow,
+} from "../memory/layout.ts";
+import { Table } from "../structures/table.ts";
+import { Database } from "./database.ts";
+import type { Stats } from "./stats.ts";
+
+export const SLOTS = 16384;
+const SLOT_BITS = 14;
+
+/** Hears of every change; see `Database.changed`. */
+export type ChangeListener = {
+  changed(db: Database, event: string, source: Uint8Array, start: number, end: number): void;
+};
+
+export type StoreOptions = {
+  heap: Heap;
+  thread: number;
+  databases: number;
+  clock: Clock;
+  random: RandomSource;
+  stats: Stats;
+};
+
+export class Store {
+  readonly heap: Heap;
+  readonly table: Table;
+  readonly control: Int32Array;
+  readonly shards: number;
+  readonly thread: number;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly stats: Stats;
+  readonly databases: Database[] = [];
+  readonly baseSeconds: number;
+  /** Unix milliseconds at which the running command happens. */
+  now = 0;
+  /** 24 bits: seconds for LRU. */
+  lruClock = 0;
+  /** Expired keys are hidden and removed; off while DEBUG SET-ACTIVE-EXPIRE says so for the walk. */
+  listener: ChangeListener | null = null;
+  private readonly times: Float64Array;
+
+  constructor(options: StoreOptions) {
+    this.heap = options.heap;
+    this.control = options.heap.control;
+    this.table = new Table(options.heap);
+    this.shards = this.control[H_SHARDS] as number;
+    this.baseSeconds = (this.control[H_BASE_SECONDS] as number) >>> 0;
+    this.thread = options.thread;
+    this.clock = options.clock;
+    this.random = options.random;
+    this.stats = options.stats;
+    this.times = new Float64Array(this.control.buffer);
+    for (let i = 0; i < options.databases; i++) this.databases.push(new Database(this, i));
+    this.setTime(options.clock.unixMs);
+  }
+
+  shardOf(slot: number): number {
+    return (slot * this.shards) >> SLOT_BITS;
+  }
+
+  /** First slot of a shard; `shards` gives one past the last slot. */
+  firstSlot(shard: number): number {
+    return Math.ceil((shard * SLOTS) / this.shards);
+  }
+
+  setTime(unixMs: number): void {
+    this.now = unixMs;
+    this.lruClock = Math.floor(unixMs / 1000) & 0xffffff;
+  }
+
+  /**
+   * Sets the time of a command that runs under this shard's lock: not before the latest command
+   * there, so that an expiry never goes backwards between threads.
+   */
+  enterShard(shard: number): void {
+    const at = (shardRow(shard) + S_TIME_LOW) >> 1;
+    const latest = this.times[at] as number;
+    if (this.clock.unixMs >= latest) {
+      this.times[at] = this.clock.unixMs;
+      if (this.now !== this.clock.unixMs) this.setTime(this.clock.unixMs);
+    } else if (this.now !== latest) {
+      this.setTime(latest);
+    }
+  }
+
+  /** Seconds after the store's base, rounded down, as segments keep their earliest expiry. */
+  expirySeconds(unixMs: number): number {
+    const seconds = Math.floor(unixMs / 1000) - this.baseSeconds;
+    return Math.min(Math.max(seconds, 0), 0xfffffffe) | 0;
+  }
+
+  /** Exchanges two databases. All shards are locked. */
+  swap(a: number, b: number): void {
+    const rowA = DATABASES_AT + a * DATABASE_ROW_WORDS + DB_ROOTS;
+    const rowB = DATABASES_AT + b * DATABASE_ROW_WORDS + DB_ROOTS;
+    const roots = this.control[rowA] as number;
+    this.control[rowA] = this.control[rowB] as number;
+    this.control[rowB] = roots;
+  }
+}

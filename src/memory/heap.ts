@@ -1,0 +1,386 @@
+/**
+ * The heap: chunks of shared memory, cut into spans of 64 KiB, cut into pages of one size class.
+ *
+ * Every thread has a Heap object with its own views of the same chunks. A shard's allocator state
+ * (its pages, its counters) is only touched under that shard's lock; the pool of spans has a lock
+ * of its own, the last in the order. A block of another shard goes onto that shard's stack of
+ * remote frees, which its owner empties before it asks the pool for more.
+ *
+ * Blocks up to a page come from pages of one class, up to a span from runs of pages, larger ones
+ * are runs of spans that belong to no shard. Running out returns 0 and changes nothing.
+ *
+ * See layout.ts for pointers and for where everything is.
+ */
+import { assert } from "../base/assert.ts";
+import { BlockMap } from "./checked.ts";
+import { ChunkPool, type PoolHost } from "./pool.ts";
+import {
+  CHUNK_SHIFT,
+  H_LARGE_UNITS,
+  KIND_FREE,
+  KIND_LARGE,
+  KIND_RUN,
+  KIND_RUN_BODY,
+  KIND_SMALL,
+  P_BUMP,
+  P_FREE_HEAD,
+  P_KIND,
+  P_NEXT,
+  P_PREVIOUS,
+  P_SPAN_MASK,
+  P_SPAN_OWNER,
+  P_USED,
+  PAGE_ROW_WORDS,
+  PAGE_UNIT_SHIFT,
+  PAGE_UNITS,
+  PAGES_PER_SPAN,
+  S_CLASS_LISTS,
+  S_REMOTE_FREE,
+  S_SPAN_LISTS,
+  S_SPANS,
+  S_UNITS_USED,
+  shardRow,
+  SPAN_UNIT_SHIFT,
+  UNIT_MASK,
+} from "./layout.ts";
+import { CLASS_COUNT, CLASS_OF_UNITS, CLASS_UNITS } from "./size-classes.ts";
+
+/** Page number (chunk and page) to the index of its row in the chunk's Int32 view. */
+const PAGE_IN_CHUNK = 0x1ffff;
+const PAGE_CHUNK_SHIFT = CHUNK_SHIFT - PAGE_UNIT_SHIFT;
+const SPAN_UNITS = 1 << SPAN_UNIT_SHIFT;
+const ALL_PAGES = 0xff;
+
+/** Longest run of set bits in a byte, and where the first run of at least n bits starts. */
+const LONGEST_RUN = new Uint8Array(256);
+for (let mask = 0; mask < 256; mask++) {
+  let run = 0;
+  for (let bit = 0; bit < 8; bit++) {
+    run = mask & (1 << bit) ? run + 1 : 0;
+    if (run > (LONGEST_RUN[mask] as number)) LONGEST_RUN[mask] = run;
+  }
+}
+
+export class Heap {
+  readonly pool: ChunkPool;
+  readonly control: Int32Array;
+  /** Views by chunk number. The arrays keep their identity; a dropped chunk's view is empty. */
+  readonly i32: Int32Array[];
+  readonly u8: Uint8Array[];
+  readonly view: DataView[];
+  /** Null unless checked mode is on. */
+  readonly blocks: BlockMap | null;
+
+  constructor(control: Int32Array, host: PoolHost, checked: boolean) {
+    this.control = control;
+    this.pool = new ChunkPool(control, host, checked);
+    this.i32 = this.pool.i32;
+    this.u8 = this.pool.u8;
+    this.view = this.pool.view;
+    this.blocks = checked ? new BlockMap(this) : null;
+  }
+
+  /**
+   * A block of at least `units` units for `shard`, whose lock is held; 0 when memory is out. Its
+   * content is whatever was there before.
+   */
+  alloc(shard: number, units: number): number {
+    let p = 0;
+    if (units <= PAGE_UNITS) {
+      const row = shardRow(shard);
+      const cls = CLASS_OF_UNITS[units] as number;
+      const page = this.control[row + S_CLASS_LISTS + cls] as number;
+      p = page !== 0 ? this.takeFromPage(row, page, cls) : this.allocFromNewPage(shard, cls);
+    } else if (units <= SPAN_UNITS) {
+      p = this.allocRun(shard, (units + PAGE_UNITS - 1) >> PAGE_UNIT_SHIFT);
+    } else {
+      p = this.allocLarge(units);
+    }
+    if (this.blocks !== null && p !== 0) this.blocks.allocated(p);
+    return p;
+  }
+
+  /** Units of the class or run that holds the block: what the block costs. */
+  blockUnits(p: number): number {
+    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const row = pageRow(p >>> PAGE_UNIT_SHIFT);
+    const kind = m[row + P_KIND] as number;
+    const detail = (kind >>> 8) & 0xff;
+    if ((kind & 0xff) === KIND_SMALL) return CLASS_UNITS[detail] as number;
+    if ((kind & 0xff) === KIND_RUN) return detail << PAGE_UNIT_SHIFT;
+    assert((kind & 0xff) === KIND_LARGE, "blockUnits: not a block");
+    return (m[row + P_USED] as number) << SPAN_UNIT_SHIFT;
+  }
+
+  /** Frees a block under the lock of `shard`, whichever shard allocated it. */
+  free(shard: number, p: number): void {
+    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const page = p >>> PAGE_UNIT_SHIFT;
+    const kind = m[pageRow(page) + P_KIND] as number;
+    if (this.blocks !== null) this.blocks.freed(p);
+    if ((kind & 0xff) === KIND_LARGE) {
+      this.freeLarge(p);
+      return;
+    }
+    assert((kind & 0xff) === KIND_SMALL || (kind & 0xff) === KIND_RUN, "free: not a block");
+    if (kind >>> 16 === shard) this.freeLocal(shard, p);
+    else this.freeRemote(kind >>> 16, shard, p);
+  }
+
+  /** A block over 64 KiB: a run of spans of the pool. Needs no shard's lock. */
+  allocLarge(units: number): number {
+    const spans = (units + SPAN_UNITS - 1) >>> SPAN_UNIT_SHIFT;
+    const p = this.pool.take(spans);
+    if (p === 0) return 0;
+    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const row = pageRow(p >>> PAGE_UNIT_SHIFT);
+    m[row + P_KIND] = KIND_LARGE;
+    m[row + P_USED] = spans;
+    Atomics.add(this.control, H_LARGE_UNITS, spans << SPAN_UNIT_SHIFT);
+    return p;
+  }
+
+  freeLarge(p: number): void {
+    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const row = pageRow(p >>> PAGE_UNIT_SHIFT);
+    assert((m[row + P_KIND] as number) === KIND_LARGE, "freeLarge: not a large block");
+    const spans = m[row + P_USED] as number;
+    m[row + P_KIND] = KIND_FREE;
+    Atomics.sub(this.control, H_LARGE_UNITS, spans << SPAN_UNIT_SHIFT);
+    this.pool.give(p, spans);
+  }
+
+  private takeFromPage(row: number, page: number, cls: number): number {
+    const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    const at = pageRow(page);
+    const units = CLASS_UNITS[cls] as number;
+    const head = m[at + P_FREE_HEAD] as number;
+    let unit: number;
+    if (head !== 0) {
+      unit = head - 1;
+      m[at + P_FREE_HEAD] = m[(((page & PAGE_IN_CHUNK) << PAGE_UNIT_SHIFT) + unit) << 1] as number;
+    } else {
+      unit = m[at + P_BUMP] as number;
+      m[at + P_BUMP] = unit + units;
+    }
+    m[at + P_USED] = (m[at + P_USED] as number) + 1;
+    if (m[at + P_FREE_HEAD] === 0 && (m[at + P_BUMP] as number) + units > PAGE_UNITS) {
+      this.unlinkPage(row, page, cls);
+    }
+    const control = this.control;
+    control[row + S_UNITS_USED] = ((control[row + S_UNITS_USED] as number) + units) | 0;
+    return ((page << PAGE_UNIT_SHIFT) + unit) | 0;
+  }
+
+  private allocFromNewPage(shard: number, cls: number): number {
+    const row = shardRow(shard);
+    if (this.drainRemoteFrees(shard) && this.control[row + S_CLASS_LISTS + cls] !== 0) {
+      return this.takeFromPage(row, this.control[row + S_CLASS_LISTS + cls] as number, cls);
+    }
+    const page = this.takePages(shard, 1);
+    if (page === 0) return 0;
+    const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    const at = pageRow(page);
+    m[at + P_KIND] = KIND_SMALL | (cls << 8) | (shard << 16);
+    m[at + P_FREE_HEAD] = 0;
+    m[at + P_USED] = 0;
+    m[at + P_BUMP] = 0;
+    this.linkPage(row, page, cls);
+    return this.takeFromPage(row, page, cls);
+  }
+
+  private allocRun(shard: number, pages: number): number {
+    if (this.control[shardRow(shard) + S_REMOTE_FREE] !== 0) this.drainRemoteFrees(shard);
+    const page = this.takePages(shard, pages);
+    if (page === 0) return 0;
+    const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    m[pageRow(page) + P_KIND] = KIND_RUN | (pages << 8) | (shard << 16);
+    for (let i = 1; i < pages; i++) m[pageRow(page + i) + P_KIND] = KIND_RUN_BODY;
+    this.count(shard, pages << PAGE_UNIT_SHIFT);
+    return page << PAGE_UNIT_SHIFT;
+  }
+
+  private freeLocal(shard: number, p: number): void {
+    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const page = p >>> PAGE_UNIT_SHIFT;
+    const at = pageRow(page);
+    const kind = m[at + P_KIND] as number;
+    const detail = (kind >>> 8) & 0xff;
+    if ((kind & 0xff) === KIND_RUN) {
+      this.count(shard, -(detail << PAGE_UNIT_SHIFT));
+      this.givePages(shard, page, detail);
+      return;
+    }
+    const units = CLASS_UNITS[detail] as number;
+    const row = shardRow(shard);
+    const full = m[at + P_FREE_HEAD] === 0 && (m[at + P_BUMP] as number) + units > PAGE_UNITS;
+    m[(p & UNIT_MASK) << 1] = m[at + P_FREE_HEAD] as number;
+    m[at + P_FREE_HEAD] = (p & (PAGE_UNITS - 1)) + 1;
+    const used = (m[at + P_USED] as number) - 1;
+    m[at + P_USED] = used;
+    this.count(shard, -units);
+    if (full) this.linkPage(row, page, detail);
+    // The last page of a class is kept, so that a block freed and made again costs no page.
+    if (used === 0 && (m[at + P_NEXT] !== 0 || m[at + P_PREVIOUS] !== 0)) {
+      this.unlinkPage(row, page, detail);
+      this.givePages(shard, page, 1);
+    }
+  }
+
+  private freeRemote(owner: number, shard: number, p: number): void {
+    const units = this.blockUnits(p);
+    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const stack = shardRow(owner) + S_REMOTE_FREE;
+    for (;;) {
+      const head = Atomics.load(this.control, stack);
+      m[(p & UNIT_MASK) << 1] = head;
+      if (Atomics.compareExchange(this.control, stack, head, p) === head) break;
+    }
+    // Counted here, and counted back by the owner when it really frees it.
+    this.count(shard, -units);
+  }
+
+  /** Frees what other shards left on the stack of `shard`. True if there was anything. */
+  drainRemoteFrees(shard: number): boolean {
+    const stack = shardRow(shard) + S_REMOTE_FREE;
+    if (Atomics.load(this.control, stack) === 0) return false;
+    let p = Atomics.exchange(this.control, stack, 0);
+    while (p !== 0) {
+      const next = (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[(p & UNIT_MASK) << 1] as number;
+      this.count(shard, this.blockUnits(p));
+      this.freeLocal(shard, p);
+      p = next;
+    }
+    return true;
+  }
+
+  /** Gives back the empty pages that freeing kept. The lock of `shard` is held. */
+  trim(shard: number): void {
+    this.drainRemoteFrees(shard);
+    const row = shardRow(shard);
+    for (let cls = 0; cls < CLASS_COUNT; cls++) {
+      const page = this.control[row + S_CLASS_LISTS + cls] as number;
+      if (page === 0) continue;
+      const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
+      if (m[pageRow(page) + P_USED] !== 0) continue;
+      this.unlinkPage(row, page, cls);
+      this.givePages(shard, page, 1);
+    }
+  }
+
+  private count(shard: number, units: number): void {
+    const at = shardRow(shard) + S_UNITS_USED;
+    this.control[at] = ((this.control[at] as number) + units) | 0;
+  }
+
+  /** First page of `pages` free neighbours in a span of the shard, 0 when memory is out. */
+  private takePages(shard: number, pages: number): number {
+    const row = shardRow(shard);
+    const control = this.control;
+    let first = 0;
+    for (let run = pages; run <= PAGES_PER_SPAN && first === 0; run++) {
+      first = control[row + S_SPAN_LISTS + run - 1] as number;
+    }
+    if (first === 0) {
+      first = this.takeSpan(shard);
+      if (first === 0) return 0;
+    }
+    const m = this.i32[first >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    const mask = m[pageRow(first) + P_SPAN_MASK] as number;
+    const wanted = (1 << pages) - 1;
+    let offset = 0;
+    while ((mask & (wanted << offset)) !== wanted << offset) offset++;
+    this.setSpanMask(row, first, mask & ~(wanted << offset));
+    return first + offset;
+  }
+
+  private takeSpan(shard: number): number {
+    const p = this.pool.take(1);
+    if (p === 0) return 0;
+    const first = p >>> PAGE_UNIT_SHIFT;
+    const row = shardRow(shard);
+    const m = this.i32[first >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    for (let i = 0; i < PAGES_PER_SPAN; i++) m[pageRow(first + i) + P_KIND] = KIND_FREE;
+    m[pageRow(first) + P_SPAN_OWNER] = shard;
+    m[pageRow(first) + P_SPAN_MASK] = 0;
+    this.control[row + S_SPANS] = (this.control[row + S_SPANS] as number) + 1;
+    this.setSpanMask(row, first, ALL_PAGES);
+    return first;
+  }
+
+  private givePages(shard: number, page: number, pages: number): void {
+    const first = page & ~(PAGES_PER_SPAN - 1);
+    const m = this.i32[first >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    for (let i = 0; i < pages; i++) m[pageRow(page + i) + P_KIND] = KIND_FREE;
+    const mask = m[pageRow(first) + P_SPAN_MASK] as number;
+    const given = ((1 << pages) - 1) << (page - first);
+    const row = shardRow(shard);
+    this.setSpanMask(row, first, mask | given);
+    if ((mask | given) !== ALL_PAGES) return;
+    this.setSpanMask(row, first, 0);
+    this.control[row + S_SPANS] = (this.control[row + S_SPANS] as number) - 1;
+    this.pool.give(first << PAGE_UNIT_SHIFT, 1);
+  }
+
+  /** Sets a span's mask of free pages and moves it to the list of its longest run. */
+  private setSpanMask(row: number, first: number, mask: number): void {
+    const m = this.i32[first >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    const at = pageRow(first);
+    const links = pageRow(first + 1);
+    const control = this.control;
+    const before = LONGEST_RUN[m[at + P_SPAN_MASK] as number] as number;
+    const after = LONGEST_RUN[mask] as number;
+    m[at + P_SPAN_MASK] = mask;
+    if (before === after) return;
+    if (before !== 0) {
+      const next = m[links + P_SPAN_MASK] as number;
+      const previous = m[links + P_SPAN_OWNER] as number;
+      if (previous === 0) control[row + S_SPAN_LISTS + before - 1] = next;
+      else this.setSpanLink(previous, P_SPAN_MASK, next);
+      if (next !== 0) this.setSpanLink(next, P_SPAN_OWNER, previous);
+    }
+    if (after !== 0) {
+      const head = control[row + S_SPAN_LISTS + after - 1] as number;
+      m[links + P_SPAN_MASK] = head;
+      m[links + P_SPAN_OWNER] = 0;
+      if (head !== 0) this.setSpanLink(head, P_SPAN_OWNER, first);
+      control[row + S_SPAN_LISTS + after - 1] = first;
+    }
+  }
+
+  private setSpanLink(first: number, word: number, value: number): void {
+    const m = this.i32[first >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    m[pageRow(first + 1) + word] = value;
+  }
+
+  private linkPage(row: number, page: number, cls: number): void {
+    const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    const at = pageRow(page);
+    const head = this.control[row + S_CLASS_LISTS + cls] as number;
+    m[at + P_NEXT] = head;
+    m[at + P_PREVIOUS] = 0;
+    if (head !== 0) {
+      (this.i32[head >>> PAGE_CHUNK_SHIFT] as Int32Array)[pageRow(head) + P_PREVIOUS] = page;
+    }
+    this.control[row + S_CLASS_LISTS + cls] = page;
+  }
+
+  private unlinkPage(row: number, page: number, cls: number): void {
+    const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    const at = pageRow(page);
+    const next = m[at + P_NEXT] as number;
+    const previous = m[at + P_PREVIOUS] as number;
+    if (previous === 0) this.control[row + S_CLASS_LISTS + cls] = next;
+    else (this.i32[previous >>> PAGE_CHUNK_SHIFT] as Int32Array)[pageRow(previous) + P_NEXT] = next;
+    if (next !== 0) {
+      (this.i32[next >>> PAGE_CHUNK_SHIFT] as Int32Array)[pageRow(next) + P_PREVIOUS] = previous;
+    }
+    m[at + P_NEXT] = 0;
+    m[at + P_PREVIOUS] = 0;
+  }
+}
+
+/** Index of a page's row in its chunk's Int32 view. */
+function pageRow(page: number): number {
+  return (page & PAGE_IN_CHUNK) * PAGE_ROW_WORDS;
+}

@@ -1,0 +1,139 @@
+/**
+ * Where things are in the control buffer, the one fixed SharedArrayBuffer of a store, and in a
+ * chunk. All indices are in Int32 words of the control buffer unless said otherwise.
+ *
+ *   header      HEADER_WORDS
+ *   chunk rows  CHUNKS_MAX x CHUNK_ROW_WORDS   state, spans, first word of the bitmap of free spans
+ *   bitmaps     CHUNKS_MAX x BITMAP_WORDS      one bit per span, 1 = free
+ *   databases   DATABASES_MAX x DATABASE_ROW_WORDS
+ *   shard rows  shards x SHARD_ROW_WORDS       lock line, allocator state, counters
+ *
+ * A pointer is an int32 that counts units of 8 bytes: chunk = p >>> 27, unit in the chunk =
+ * p & UNIT_MASK. It is kept signed so that it is always a small integer to V8; 0 is nil, and unit 0
+ * of every chunk holds the chunk's own page table, so it is never handed out.
+ */
+
+export const UNIT_MASK = 0x7ffffff;
+export const CHUNK_SHIFT = 27;
+export const CHUNKS_MAX = 32;
+
+export const SPAN_BYTES = 65536;
+export const SPAN_UNIT_SHIFT = 13;
+export const PAGE_BYTES = 8192;
+export const PAGE_UNITS = 1024;
+export const PAGE_UNIT_SHIFT = 10;
+export const PAGES_PER_SPAN = 8;
+export const CHUNK_BYTES_MAX = 1 << 30;
+export const CHUNK_BYTES_MIN = 1 << 22;
+/** Spans of a 1 GiB chunk. */
+export const CHUNK_SPANS_MAX = CHUNK_BYTES_MAX / SPAN_BYTES;
+
+export const BITMAP_WORDS = CHUNK_SPANS_MAX / 32;
+export const CHUNK_ROW_WORDS = 8;
+/** 0 none, 1 present. */
+export const CHUNK_STATE = 0;
+export const CHUNK_SPANS = 1;
+export const CHUNK_FREE = 2;
+/** First span behind the page table. */
+export const CHUNK_FIRST_SPAN = 3;
+
+export const HEADER_WORDS = 256;
+export const H_CHUNK_VERSION = 0;
+export const H_SHARDS = 1;
+export const H_FREE_SPANS = 2;
+/** Spans handed out to shards and large blocks. */
+export const H_SPANS_USED = 3;
+export const H_SPANS_PEAK = 4;
+/** Most spans that may be handed out; 0 = no limit. */
+export const H_SPANS_LIMIT = 5;
+export const H_CHUNK_BYTES = 6;
+export const H_LARGE_UNITS = 7;
+export const H_HASH_KEY_0 = 8;
+export const H_HASH_KEY_1 = 9;
+/** Unix seconds from which segments count their earliest expiry. */
+export const H_BASE_SECONDS = 10;
+export const H_BROKEN = 11;
+/** Serial of the control log's newest entry. */
+export const H_CONTROL_SERIAL = 12;
+export const H_CLIENT_ID_LOW = 14;
+/** Head of the list of detached roots that wait to be freed. */
+export const H_GARBAGE = 16;
+export const H_GARBAGE_COUNT = 17;
+/** Lock line of the span pool: the last lock in the order. */
+export const H_POOL_LOCK = 32;
+/** Lock line of the control log and of the client rows' free list. */
+export const H_CONTROL_LOCK = 64;
+/** Lock line of the garbage list. */
+export const H_GARBAGE_LOCK = 96;
+
+export const DATABASES_MAX = 1024;
+export const DATABASE_ROW_WORDS = 2;
+/** Pointer to the block of slot roots, 0 while the database never had a key. */
+export const DB_ROOTS = 0;
+
+export const CHUNK_ROWS_AT = HEADER_WORDS;
+export const BITMAPS_AT = CHUNK_ROWS_AT + CHUNKS_MAX * CHUNK_ROW_WORDS;
+export const DATABASES_AT = BITMAPS_AT + CHUNKS_MAX * BITMAP_WORDS;
+export const SHARDS_AT = DATABASES_AT + DATABASES_MAX * DATABASE_ROW_WORDS;
+
+/** A lock's own 128 bytes. */
+export const LOCK_LINE_WORDS = 32;
+export const LOCK_WORD = 0;
+export const LOCK_STARVING = 1;
+/** Thread that holds the lock, plus 1. */
+export const LOCK_OWNER = 2;
+/** Low 32 bits of the milliseconds when it was taken by a command flagged slow. */
+export const LOCK_SINCE = 3;
+/** Bit per thread (modulo 32) with a session parked behind this lock. */
+export const LOCK_PARKED = 4;
+
+export const SHARD_ROW_WORDS = 320;
+/** Units in blocks, by the shard that allocated or freed them; only the sum means something. */
+export const S_UNITS_USED = 8;
+export const S_SPANS = 9;
+/** Stack of blocks freed under another shard's lock. */
+export const S_REMOTE_FREE = 10;
+/** Latest unix milliseconds a command ran at here, as two halves of a double. */
+export const S_TIME_LOW = 12;
+export const S_TIME_HIGH = 13;
+/** Next place of the flight recorder. */
+export const S_RECORDER_AT = 14;
+/** Where the expiry walk stands: database * 16384 + slot. */
+export const S_EXPIRY_CURSOR = 15;
+export const S_RECORDER = 16;
+export const RECORDER_ENTRIES = 16;
+/** Lists of spans by the longest run of free pages, 1..8. */
+export const S_SPAN_LISTS = 48;
+/** Lists of pages with free blocks, one per class. */
+export const S_CLASS_LISTS = 64;
+
+/** Words of one page's row in the page table at the start of its chunk. */
+export const PAGE_ROW_WORDS = 8;
+export const P_KIND = 0;
+/** Unit offset in the page of the first free block, plus 1; 0 none. */
+export const P_FREE_HEAD = 1;
+export const P_USED = 2;
+/** Unit offset of the first block that was never handed out. */
+export const P_BUMP = 3;
+export const P_NEXT = 4;
+export const P_PREVIOUS = 5;
+/** In a span's first page: bit per free page. In its second page: next span of the list. */
+export const P_SPAN_MASK = 6;
+/** In a span's first page: owner shard. In its second page: previous span of the list. */
+export const P_SPAN_OWNER = 7;
+
+/** P_KIND: low 8 bits kind, next 8 bits class or pages of the run, next 16 bits owner shard. */
+export const KIND_FREE = 0;
+export const KIND_SMALL = 1;
+export const KIND_RUN = 2;
+/** Inside a run, behind its first page. */
+export const KIND_RUN_BODY = 3;
+export const KIND_LARGE = 4;
+
+export function controlWords(shards: number): number {
+  return SHARDS_AT + shards * SHARD_ROW_WORDS;
+}
+
+export function shardRow(shard: number): number {
+  return SHARDS_AT + shard * SHARD_ROW_WORDS;
+}

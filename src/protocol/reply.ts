@@ -1,0 +1,325 @@
+/**
+ * Writes replies in RESP2 or RESP3 into one growing buffer. Handlers say what they answer; only
+ * this file knows the protocol version.
+ *
+ * A string over BIG_STRING_BYTES in shared memory is not copied: `shared` cuts the output into
+ * pieces, and the link writes the piece straight from the heap after the lock was released.
+ *
+ * All text is binary: one character per byte. Text of an error has no leading "-".
+ */
+import { formatInt64 } from "../base/int64.ts";
+import { formatDouble } from "../base/double.ts";
+
+const CR = 13;
+const LF = 10;
+const STAR = 42;
+const PLUS = 43;
+const MINUS = 45;
+const COLON = 58;
+const DOLLAR = 36;
+const PERCENT = 37;
+const TILDE = 126;
+const GREATER = 62;
+const UNDERSCORE = 95;
+const COMMA = 44;
+const HASH = 35;
+const EQUALS = 61;
+const BAR = 124;
+
+/** Copies up to this long go by words, longer ones by `set`, which allocates a view. */
+const WORD_COPY_MAX = 192;
+const INITIAL_BYTES = 65536;
+
+/** A piece of output that is not in the buffer. */
+export type SharedPiece = {
+  /** Bytes of the buffer that go before it. */
+  before: number;
+  source: Uint8Array;
+  start: number;
+  end: number;
+  done: () => void;
+};
+
+export class Reply {
+  proto = 2;
+  /** Bytes written so far. */
+  length = 0;
+  buffer: Uint8Array;
+  /** Bytes of shared pieces waiting beside the buffer. */
+  sharedBytes = 0;
+  readonly shared: SharedPiece[] = [];
+  /** Error replies written since the reader last set it to 0. */
+  errors = 0;
+  /** First word of the last error, for statistics. */
+  lastErrorCode = "";
+  private view: DataView;
+
+  constructor() {
+    this.buffer = new Uint8Array(new ArrayBuffer(INITIAL_BYTES));
+    this.view = new DataView(this.buffer.buffer);
+  }
+
+  /** Takes a fresh buffer: the old one belongs to a link now. */
+  renew(): void {
+    this.buffer = new Uint8Array(new ArrayBuffer(INITIAL_BYTES));
+    this.view = new DataView(this.buffer.buffer);
+    this.length = 0;
+  }
+
+  private room(bytes: number): number {
+    const at = this.length;
+    if (at + bytes > this.buffer.length) this.grow(at + bytes);
+    return at;
+  }
+
+  private grow(bytes: number): void {
+    let size = this.buffer.length * 2;
+    while (size < bytes) size *= 2;
+    const buffer = new Uint8Array(new ArrayBuffer(size));
+    buffer.set(this.buffer.subarray(0, this.length));
+    this.buffer = buffer;
+    this.view = new DataView(buffer.buffer);
+  }
+
+  ok(): void {
+    const at = this.room(5);
+    const b = this.buffer;
+    b[at] = PLUS;
+    b[at + 1] = 79;
+    b[at + 2] = 75;
+    b[at + 3] = CR;
+    b[at + 4] = LF;
+    this.length = at + 5;
+  }
+
+  simple(text: string): void {
+    this.line(PLUS, text);
+  }
+
+  /** Line breaks in `text` become blanks, as Redis does. */
+  error(text: string): void {
+    this.errors++;
+    const space = text.indexOf(" ");
+    this.lastErrorCode = space < 0 ? text : text.slice(0, space);
+    this.line(MINUS, /[\r\n]/.test(text) ? text.replace(/[\r\n]/g, " ") : text);
+  }
+
+  private line(type: number, text: string): void {
+    const n = text.length;
+    let at = this.room(n + 3);
+    const b = this.buffer;
+    b[at++] = type;
+    for (let i = 0; i < n; i++) b[at++] = text.charCodeAt(i);
+    b[at++] = CR;
+    b[at++] = LF;
+    this.length = at;
+  }
+
+  /** A safe integer. */
+  integer(n: number): void {
+    this.prefixed(COLON, n);
+  }
+
+  int64(hi: number, lo: number): void {
+    let at = this.room(24);
+    const b = this.buffer;
+    b[at] = COLON;
+    at = formatInt64(hi, lo, b, at + 1);
+    b[at] = CR;
+    b[at + 1] = LF;
+    this.length = at + 2;
+  }
+
+  private prefixed(type: number, n: number): void {
+    let at = this.room(24);
+    const b = this.buffer;
+    b[at++] = type;
+    if (n >= 0 && n < 10) {
+      b[at++] = 48 + n;
+    } else {
+      at = decimal(b, at, n);
+    }
+    b[at] = CR;
+    b[at + 1] = LF;
+    this.length = at + 2;
+  }
+
+  /** A bulk string from bytes that may be in shared memory. */
+  bulk(source: Uint8Array, start: number, end: number): void {
+    const n = end - start;
+    this.prefixed(DOLLAR, n);
+    let at = this.room(n + 2);
+    const b = this.buffer;
+    if (n <= 24) {
+      for (let i = start; i < end; i++) b[at++] = source[i] as number;
+    } else {
+      b.set(source.subarray(start, end), at);
+      at += n;
+    }
+    b[at] = CR;
+    b[at + 1] = LF;
+    this.length = at + 2;
+  }
+
+  /** As `bulk`, for bytes of which there is a DataView: copies by words and allocates nothing. */
+  bulkFrom(source: Uint8Array, view: DataView, start: number, n: number): void {
+    if (n > WORD_COPY_MAX) {
+      this.bulk(source, start, start + n);
+      return;
+    }
+    this.prefixed(DOLLAR, n);
+    const at = this.room(n + 2);
+    const b = this.buffer;
+    const to = this.view;
+    let i = 0;
+    for (const words = n - 3; i < words; i += 4) {
+      to.setInt32(at + i, view.getInt32(start + i, true), true);
+    }
+    for (; i < n; i++) b[at + i] = source[start + i] as number;
+    b[at + n] = CR;
+    b[at + n + 1] = LF;
+    this.length = at + n + 2;
+  }
+
+  /** A bulk string that stays where it is; `done` is called when it has been written. */
+  bulkShared(source: Uint8Array, start: number, end: number, done: () => void): void {
+    this.prefixed(DOLLAR, end - start);
+    this.shared.push({ before: this.length, source, start, end, done });
+    this.sharedBytes += end - start;
+    const at = this.room(2);
+    this.buffer[at] = CR;
+    this.buffer[at + 1] = LF;
+    this.length = at + 2;
+  }
+
+  /** A bulk string from text. */
+  text(text: string): void {
+    const n = text.length;
+    this.prefixed(DOLLAR, n);
+    let at = this.room(n + 2);
+    const b = this.buffer;
+    for (let i = 0; i < n; i++) b[at++] = text.charCodeAt(i);
+    b[at] = CR;
+    b[at + 1] = LF;
+    this.length = at + 2;
+  }
+
+  nil(): void {
+    if (this.proto === 3) this.line(UNDERSCORE, "");
+    else this.line(DOLLAR, "-1");
+  }
+
+  nilArray(): void {
+    if (this.proto === 3) this.line(UNDERSCORE, "");
+    else this.line(STAR, "-1");
+  }
+
+  array(n: number): void {
+    this.prefixed(STAR, n);
+  }
+
+  /** `n` pairs. */
+  map(n: number): void {
+    if (this.proto === 3) this.prefixed(PERCENT, n);
+    else this.prefixed(STAR, 2 * n);
+  }
+
+  set(n: number): void {
+    this.prefixed(this.proto === 3 ? TILDE : STAR, n);
+  }
+
+  push(n: number): void {
+    this.prefixed(this.proto === 3 ? GREATER : STAR, n);
+  }
+
+  /** `n` pairs in front of a reply; RESP3 only. */
+  attribute(n: number): void {
+    this.prefixed(BAR, n);
+  }
+
+  double(x: number): void {
+    const text = formatDouble(x);
+    if (this.proto === 3) this.line(COMMA, text);
+    else this.text(text);
+  }
+
+  boolean(b: boolean): void {
+    if (this.proto === 3) this.line(HASH, b ? "t" : "f");
+    else this.integer(b ? 1 : 0);
+  }
+
+  /** `format` has three characters: "txt" or "mkd". */
+  verbatim(text: string, format: string): void {
+    if (this.proto !== 3) {
+      this.text(text);
+      return;
+    }
+    this.prefixed(EQUALS, text.length + 4);
+    this.length = this.putText(this.room(text.length + 6), `${format}:${text}\r\n`);
+  }
+
+  /** Bytes that are a reply already. */
+  raw(bytes: Uint8Array): void {
+    const at = this.room(bytes.length);
+    this.buffer.set(bytes, at);
+    this.length = at + bytes.length;
+  }
+
+  private putText(at: number, text: string): number {
+    const b = this.buffer;
+    for (let i = 0; i < text.length; i++) b[at + i] = text.charCodeAt(i);
+    return at + text.length;
+  }
+
+  /** Begins an array whose length is not known yet. Returns what `endArray` needs. */
+  beginArray(): number {
+    return this.length;
+  }
+
+  /** Puts the header of `n` elements in front of what was written since `beginArray`. */
+  endArray(mark: number, n: number): void {
+    const header = `*${n}\r\n`;
+    const end = this.room(header.length);
+    this.buffer.copyWithin(mark + header.length, mark, end);
+    this.putText(mark, header);
+    this.length = end + header.length;
+    for (const piece of this.shared) if (piece.before > mark) piece.before += header.length;
+  }
+
+  /** Forgets everything written since `length` was `mark`. */
+  truncate(mark: number): void {
+    while (this.shared.length > 0 && (this.shared.at(-1)?.before ?? 0) > mark) {
+      const piece = this.shared.pop();
+      if (piece === undefined) break;
+      this.sharedBytes -= piece.end - piece.start;
+      piece.done();
+    }
+    this.length = mark;
+  }
+}
+
+/** Writes a safe integer in decimal. Returns the index behind it. */
+function decimal(b: Uint8Array, at: number, n: number): number {
+  let value = n;
+  let start = at;
+  if (value < 0) {
+    b[start++] = MINUS;
+    value = -value;
+  }
+  if (value < 0x7fffffff) return small(b, start, value | 0);
+  const text = String(value);
+  for (let i = 0; i < text.length; i++) b[start + i] = text.charCodeAt(i);
+  return start + text.length;
+}
+
+function small(b: Uint8Array, at: number, value: number): number {
+  let digits = 1;
+  for (let limit = 10; value >= limit && digits < 10; limit *= 10) digits++;
+  let left = value;
+  for (let i = at + digits - 1; i >= at; i--) {
+    const tenth = (left / 10) | 0;
+    b[i] = 48 + left - tenth * 10;
+    left = tenth;
+  }
+  return at + digits;
+}
