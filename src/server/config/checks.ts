@@ -110,7 +110,11 @@ function collisions(config: Config): string | null {
 }
 
 function reachable(config: Config): string | null {
+  if (config.unixsocket !== "") return null;
+  if (config.bind.length === 0) {
+    return "configured to not listen anywhere: bind is empty and there is no unixsocket";
+  }
   const chosen = config.port === AUTO_PORT || (config.owners > 0 && config.ownersPort !== 0);
-  if (chosen || config.unixsocket !== "" || listeners(config).length > 0) return null;
+  if (chosen || listeners(config).length > 0) return null;
   return "configured to not listen anywhere: port is 0 and there is no unixsocket";
 }

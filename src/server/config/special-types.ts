@@ -3,10 +3,11 @@
  * a directory. Error texts are Redis's.
  */
 import { lowerText } from "../../base/bytes.ts";
+import { parseMemoryExact } from "../../base/memory-text.ts";
 import { BIND_ADDRESSES_MAX, HOSTNAME_BYTES_MAX, OWNERS_MAX } from "../../limits.ts";
 import { bad, good, type Parsed, plainLine, type ValueType } from "./directive.ts";
 import { quote } from "./quoting.ts";
-import { formatMemory, parseInt64, parseMemory, parseStrtoll } from "./value-types.ts";
+import { formatMemory, parseInt64, parseStrtoll } from "./value-types.ts";
 
 /** "60 1 30 2": pairs of seconds and changes. */
 export const savePoints: ValueType = {
@@ -52,11 +53,11 @@ export const outputBufferLimits: ValueType = {
     for (let i = 0; i < given.length; i += 4) {
       const at = bufferClass(given[i] as string);
       if (at < 0) return bad("Invalid client class specified in buffer limit configuration.");
-      const hard = parseMemory(given[i + 1] as string);
-      const soft = parseMemory(given[i + 2] as string);
+      const hard = parseMemoryExact(given[i + 1] as string);
+      const soft = parseMemoryExact(given[i + 2] as string);
       const wide = parseStrtoll(given[i + 3] as string);
       const seconds = wide === null ? -1n : BigInt.asIntN(32, wide);
-      if (hard === null || soft === null || seconds < 0n) {
+      if (hard === undefined || soft === undefined || seconds < 0n) {
         return bad("Error in hard, soft or soft_seconds setting in buffer limit configuration.");
       }
       current.splice(at * 4 + 1, 3, `${hard}`, `${soft}`, `${seconds}`);

@@ -5,6 +5,7 @@
  * Numbers are BigInt here, since bounds go up to 2^64 - 1 and CONFIG GET shows every digit.
  */
 import { lowerText } from "../../base/bytes.ts";
+import { parseMemoryExact } from "../../base/memory-text.ts";
 import { bad, good, type Parsed, plainLine, type ValueType } from "./directive.ts";
 import { quote } from "./quoting.ts";
 
@@ -15,16 +16,11 @@ export const INT64_MIN: bigint = -(2n ** 63n);
 export const INT64_MAX: bigint = 2n ** 63n - 1n;
 export const UINT64_MAX: bigint = 2n ** 64n - 1n;
 
-const UNITS: Readonly<Record<string, bigint>> = {
-  "": 1n,
-  b: 1n,
-  k: 1000n,
-  kb: 1024n,
-  m: 1000000n,
-  mb: 1024n ** 2n,
-  g: 1000000000n,
-  gb: 1024n ** 3n,
-};
+const UNITS: readonly (readonly [unit: string, bytes: bigint])[] = [
+  ["gb", 1024n ** 3n],
+  ["mb", 1024n ** 2n],
+  ["kb", 1024n],
+];
 
 /** A decimal int64 as Redis's string2ll reads it: no blanks, no sign but "-", no leading zero. */
 export function parseInt64(text: string): bigint | null {
@@ -42,19 +38,9 @@ export function parseStrtoll(text: string): bigint | null {
   return value < INT64_MIN ? INT64_MIN : value > INT64_MAX ? INT64_MAX : value;
 }
 
-/** Bytes with a unit, as memtoull: no digits are 0, too many saturate, and the product wraps. */
-export function parseMemory(text: string): bigint | null {
-  const match = /^([0-9]{0,127})([a-z]*)$/.exec(lowerText(text));
-  const unit = match === null ? undefined : UNITS[`${match[2]}`];
-  if (match === null || unit === undefined) return null;
-  const digits = BigInt(`${match[1] === "" ? 0 : match[1]}`);
-  return BigInt.asUintN(64, (digits > UINT64_MAX ? UINT64_MAX : digits) * unit);
-}
-
 /** The shortest text with a unit that stands for exactly `bytes`. */
 export function formatMemory(bytes: bigint): string {
-  for (const unit of ["gb", "mb", "kb"] as const) {
-    const size = UNITS[unit] as bigint;
+  for (const [unit, size] of UNITS) {
     if (bytes !== 0n && bytes % size === 0n) return `${bytes / size}${unit}`;
   }
   return `${bytes}`;
@@ -156,8 +142,8 @@ export function memory(min: Bound, max: Bound): ValueType {
     label: min === 0 ? "bytes, with unit" : `bytes, with unit, from ${formatMemory(BigInt(min))}`,
     several: false,
     parse([word = ""]) {
-      const value = parseMemory(word);
-      if (value === null) return bad("argument must be a memory value");
+      const value = parseMemoryExact(word);
+      if (value === undefined) return bad("argument must be a memory value");
       return value < min || value > max ? outside(min, max) : good(`${value}`);
     },
     rewrite: memoryLine,
@@ -186,9 +172,9 @@ export function memoryOrPercent(): ValueType {
     several: false,
     parse([word = ""]) {
       const percent = word.endsWith("%") ? parseInt64(word.slice(0, -1)) : null;
-      const bytes = parseMemory(word);
+      const bytes = parseMemoryExact(word);
       let value: bigint;
-      if (bytes !== null) value = BigInt.asIntN(64, bytes);
+      if (bytes !== undefined) value = BigInt.asIntN(64, bytes);
       else if (percent !== null && percent >= 0n) value = -percent;
       else return bad("argument must be a memory or percent value");
       if (value < -100n) return bad("percentage argument must be less or equal to 100");

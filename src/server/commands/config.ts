@@ -1,0 +1,108 @@
+/** CONFIG: reading and changing directives. What a value may be is decided in `server/config/`. */
+import type { Args } from "../../command/args.ts";
+import { replyHelp } from "../../command/help.ts";
+import type { Session } from "../../command/session.ts";
+import type { CommandMeta, CommandSpec } from "../../command/spec.ts";
+import type { Reply } from "../../protocol/reply.ts";
+import { rewriteFile } from "../config/rewrite.ts";
+import {
+  CONFIG_GET_META,
+  CONFIG_HELP_META,
+  CONFIG_META,
+  CONFIG_RESETSTAT_META,
+  CONFIG_SET_META,
+} from "./specs.ts";
+
+/** The words behind CONFIG and its subcommand. */
+const FIRST = 2;
+
+function words(args: Args): string[] {
+  const list: string[] = [];
+  for (let i = FIRST; i < args.count; i++) list.push(args.text(i));
+  return list;
+}
+
+export const CONFIG: CommandSpec = { ...CONFIG_META, locks: "container" };
+
+export const CONFIG_GET: CommandSpec = {
+  ...CONFIG_GET_META,
+  locks: "none",
+  run(session: Session, args: Args, reply: Reply): void {
+    const pairs = session.server.config.get(words(args));
+    reply.map(pairs.length / 2);
+    for (const text of pairs) reply.text(text);
+  },
+};
+
+export const CONFIG_SET: CommandSpec = {
+  ...CONFIG_SET_META,
+  locks: "none",
+  run(session: Session, args: Args, reply: Reply): void {
+    const { server } = session;
+    const { protectedConfigs } = server.config;
+    const mayProtected =
+      protectedConfigs === "yes" || (protectedConfigs === "local" && session.isLocal());
+    const result = server.config.set(words(args), mayProtected);
+    if (!result.ok) {
+      reply.error(result.error);
+      return;
+    }
+    if (result.changes.length > 0) server.publishConfig(result.changes);
+    reply.ok();
+  },
+};
+
+export const CONFIG_RESETSTAT: CommandSpec = {
+  ...CONFIG_RESETSTAT_META,
+  locks: "none",
+  run(session: Session, _args: Args, reply: Reply): void {
+    session.server.resetStats();
+    reply.ok();
+  },
+};
+
+const CONFIG_REWRITE_META: CommandMeta = {
+  name: "CONFIG REWRITE",
+  group: "server",
+  since: "2.8.0",
+  complexity: "O(1)",
+  summary: "Persists the effective configuration to file.",
+  flags: ["admin", "noscript", "loading", "stale"],
+  tips: ["request_policy:all_nodes", "response_policy:all_succeeded"],
+};
+
+export const CONFIG_REWRITE: CommandSpec = {
+  ...CONFIG_REWRITE_META,
+  locks: "none",
+  run(session: Session, _args: Args, reply: Reply): void {
+    const error = rewriteFile(session.server.config);
+    if (error === null) reply.ok();
+    else reply.error(error);
+  },
+};
+
+export const CONFIG_HELP: CommandSpec = {
+  ...CONFIG_HELP_META,
+  locks: "none",
+  run(_session: Session, _args: Args, reply: Reply): void {
+    replyHelp(reply, "CONFIG", [
+      "GET <pattern>",
+      "    Return parameters matching the glob-like <pattern> and their values.",
+      "SET <directive> <value>",
+      "    Set the configuration <directive> to <value>.",
+      "RESETSTAT",
+      "    Reset statistics reported by the INFO command.",
+      "REWRITE",
+      "    Rewrite the configuration file.",
+    ]);
+  },
+};
+
+export const CONFIG_COMMANDS: readonly CommandSpec[] = [
+  CONFIG,
+  CONFIG_GET,
+  CONFIG_SET,
+  CONFIG_RESETSTAT,
+  CONFIG_REWRITE,
+  CONFIG_HELP,
+];
