@@ -1,0 +1,244 @@
+/**
+ * When two replies count as the same. The rule is byte equality. `rules` lists every command whose
+ * reply cannot be equal by its nature, with the reason and what is compared instead; the list of
+ * version differences is in `allowlist.ts`.
+ */
+import { itemsOf, type Reply, show, textOf } from "../support/resp-parser.ts";
+
+/** One side of a comparison: the reply and what is needed to judge it. */
+export type Side = {
+  reply: Reply;
+  /** The case's connections as this server sees them, `host:port`. */
+  addresses: readonly string[];
+};
+
+export type Rule = {
+  /** Matched against the upper-case command line. */
+  command: RegExp;
+  reason: string;
+  same(oracle: Side, ours: Side): boolean;
+};
+
+const CLIENT_FIELDS_KEPT = "name db sub psub ssub multi user redir resp flags cmd".split(" ");
+
+/** Names in COMMAND LIST that came with 7.2 or 7.4. */
+const NEWER = new Set(
+  (
+    "client|no-touch client|setinfo cluster|myshardid hexpire hexpireat hexpiretime hpersist " +
+    "hpexpire hpexpireat hpexpiretime hpttl httl waitaof"
+  ).split(" "),
+);
+
+export const rules: readonly Rule[] = [
+  {
+    command: /^TIME$/,
+    reason: "the clock runs on between the two calls",
+    same: byText((reply) => itemsOf(reply).map((item) => textOf(item).replace(/^\d+$/, "n"))),
+  },
+  {
+    command: /^TTL /,
+    reason: "the clock runs on; the rounding to seconds may fall on either side",
+    same: withinTolerance(1),
+  },
+  {
+    command: /^EXPIRETIME /,
+    reason: "made from a relative expiry, the two differ by the time between the calls",
+    same: withinTolerance(1),
+  },
+  {
+    command: /^(PTTL|PEXPIRETIME) /,
+    reason: "the clock runs on between the two calls",
+    same: withinTolerance(1500),
+  },
+  {
+    command: /^OBJECT IDLETIME /,
+    reason: "counted in seconds of each server's own clock",
+    same: withinTolerance(1),
+  },
+  {
+    command: /^CLIENT ID$/,
+    reason: "every server counts its own connections",
+    same: byText((reply) => [reply.mark, textOf(reply).replace(/^\d+$/, "n")]),
+  },
+  {
+    command: /^HELLO\b/,
+    reason: "names the version, which is ours, and the connection's id",
+    same: byText((reply) => hello(reply)),
+  },
+  {
+    command: /^CLIENT (LIST|INFO)\b/,
+    reason: "ids, addresses, ages, buffers and fields newer than 7.0 differ; the case's own count",
+    same: (oracle, ours) =>
+      withError(oracle.reply, ours.reply, () => same(clients(oracle), clients(ours))),
+  },
+  {
+    command: /^RANDOMKEY$/,
+    reason: "random by contract",
+    same: byText((reply) => [reply.mark, String("value" in reply && reply.value === null)]),
+  },
+  {
+    command: /^KEYS /,
+    reason: "the order is that of each server's hash table",
+    same: byText((reply) => [reply.mark, ...itemsOf(reply).map(show).sort()]),
+  },
+  {
+    command: /^SCAN -?[1-9]/,
+    reason: "what a cursor means is each server's own",
+    same: byText((reply) => [reply.mark, ...itemsOf(reply).map((item) => item.mark)]),
+  },
+  {
+    command: /^SCAN /,
+    reason: "cursors and order are each server's own; cases scan to the end in one page",
+    same: byText((reply) => {
+      const [cursor, keys] = itemsOf(reply);
+      return [
+        show(cursor as Reply),
+        ...itemsOf(keys as Reply)
+          .map(show)
+          .sort(),
+      ];
+    }),
+  },
+  {
+    command: /^MEMORY USAGE /,
+    reason: "the layout in memory is each server's own",
+    same: byText((reply) => [reply.mark, String("value" in reply && Number(reply.value) > 0)]),
+  },
+  {
+    command: /^DEBUG OBJECT /,
+    reason: "addresses, sizes and clocks",
+    same: byText((reply) => {
+      const text = textOf(reply).replace(/at:0x[0-9a-f]+/, "at:p");
+      return [reply.mark, text.replace(/(serializedlength|lru|lru_seconds_idle):\d+/g, "$1:n")];
+    }),
+  },
+  {
+    command: /^CONFIG GET /,
+    reason: "the order is that of a hash table seeded at start",
+    same: byText((reply) => [reply.mark, ...pairs(reply).sort()]),
+  },
+  {
+    command: /^INFO COMMANDSTATS$/,
+    reason: "times are measurements; rows come in the order of a hash table",
+    same: byText((reply) =>
+      textOf(reply)
+        .replace(/usec=\d+,usec_per_call=[\d.]+/g, "usec=n,usec_per_call=n")
+        .split("\r\n")
+        .sort(),
+    ),
+  },
+  {
+    command: /^INFO KEYSPACE$/,
+    reason: "avg_ttl is an estimate, subexpiry is newer than 7.0",
+    same: byText((reply) =>
+      textOf(reply)
+        .replace(/avg_ttl=\d+/g, "avg_ttl=n")
+        .replace(/,subexpiry=\d+/g, "")
+        .split("\r\n"),
+    ),
+  },
+  {
+    command: /^INFO\b/,
+    reason: "measurements and versions; sections and their order are compared",
+    same: byText((reply) => [reply.mark, ...(textOf(reply).match(/^# .*/gm) ?? [])]),
+  },
+  {
+    command: /^COMMAND COUNT$/,
+    reason: "we have fewer commands",
+    same: byText((reply) => [reply.mark, String(Number(textOf(reply)) > 50)]),
+  },
+  {
+    command: /^COMMAND LIST\b/,
+    reason: "we have fewer commands, in an order of our own: ours must be among Redis's",
+    same: (oracle, ours) =>
+      withError(oracle.reply, ours.reply, () => isSubset(ours.reply, oracle.reply)),
+  },
+  {
+    command: /^COMMAND GETKEYSANDFLAGS /,
+    reason: "RESP3 sets of flags have no order",
+    same: byText((reply) =>
+      itemsOf(reply).map((pair) => {
+        const [key, flags] = itemsOf(pair);
+        return (
+          show(key as Reply) +
+          itemsOf(flags as Reply)
+            .map(show)
+            .sort()
+            .join(" ")
+        );
+      }),
+    ),
+  },
+];
+
+export function ruleFor(commandLine: string): Rule | undefined {
+  return rules.find((rule) => rule.command.test(commandLine));
+}
+
+/** Compares texts made of both replies; errors and nulls of either are compared as they are. */
+function byText(texts: (reply: Reply) => string[]): Rule["same"] {
+  return (oracle, ours) =>
+    withError(oracle.reply, ours.reply, () => same(texts(oracle.reply), texts(ours.reply)));
+}
+
+function withinTolerance(tolerance: number): Rule["same"] {
+  return (oracle, ours) =>
+    withError(oracle.reply, ours.reply, () => {
+      const expected = Number(textOf(oracle.reply));
+      const actual = Number(textOf(ours.reply));
+      if (oracle.reply.mark !== ours.reply.mark) return false;
+      if (expected < 0 || actual < 0) return expected === actual;
+      return Math.abs(expected - actual) <= tolerance;
+    });
+}
+
+/** Errors and nulls must be equal; only for other replies `otherwise` decides. */
+function withError(oracle: Reply, ours: Reply, otherwise: () => boolean): boolean {
+  if (isPlain(oracle) || isPlain(ours)) return show(oracle) === show(ours);
+  return oracle.mark === ours.mark && otherwise();
+}
+
+function isPlain(reply: Reply): boolean {
+  if (reply.mark === "-" || reply.mark === "!") return true;
+  return "items" in reply ? reply.items === null : reply.value === null;
+}
+
+function same(oracle: readonly string[], ours: readonly string[]): boolean {
+  return oracle.length === ours.length && oracle.every((text, i) => text === ours[i]);
+}
+
+function pairs(reply: Reply): string[] {
+  const items = itemsOf(reply);
+  const out: string[] = [];
+  for (let i = 0; i < items.length; i += 2) {
+    out.push(`${show(items[i] as Reply)} ${show(items[i + 1] as Reply)}`);
+  }
+  return out;
+}
+
+function hello(reply: Reply): string[] {
+  return [
+    reply.mark,
+    ...pairs(reply).map((pair) => pair.replace(/^(\$"(?:version|id)") .*/, "$1 n")),
+  ];
+}
+
+/** The case's own connections in the order of their ids, with the fields that must agree. */
+function clients(side: Side): string[] {
+  const lines = textOf(side.reply)
+    .split("\n")
+    .filter((line) => line !== "");
+  const known = lines.map((line) => {
+    const fields = line.split(" ").map((field) => /^([^=]*)=(.*)$/.exec(field)?.slice(1) ?? []);
+    return new Map(fields.map(([name, value]) => [name ?? "", value ?? ""]));
+  });
+  return known
+    .filter((fields) => side.addresses.includes(fields.get("addr") ?? ""))
+    .sort((a, b) => Number(a.get("id")) - Number(b.get("id")))
+    .map((fields) => CLIENT_FIELDS_KEPT.map((name) => `${name}=${fields.get(name)}`).join(" "));
+}
+
+function isSubset(smaller: Reply, larger: Reply): boolean {
+  const names = new Set(itemsOf(larger).map(show));
+  return itemsOf(smaller).every((name) => names.has(show(name)) || NEWER.has(textOf(name)));
+}
