@@ -162,7 +162,7 @@ export async function settledInfo(control: Control, field: string): Promise<Info
     const now = infoNumber(fields, field);
     if (Math.abs(now - previous) <= SETTLED_WITHIN) return fields;
     previous = now;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new MissingFigure(`${field} did not settle within 10 s`);
+  throw new MissingFigure(`${field} did not settle within 5 s`);
 }

@@ -85,7 +85,7 @@ export function parseCount(name: string, text: string, min: number, max: number)
   return value;
 }
 
-function parseSeconds(name: string, text: string): number {
+export function parseSeconds(name: string, text: string): number {
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= 0.05 && value <= 120)) {
     throw new UsageError(`${name}: '${text}' is not within 0.05..120 seconds`);
