@@ -14,20 +14,20 @@ export const SHORT_KEY_BYTES_MAX = 255;
 /** Longest value that fits the short form of a record. */
 export const SHORT_VALUE_BYTES_MAX = 65535;
 /** A string longer than this is a block of its own and may be pinned while it is written out. */
-export const BIG_STRING_BYTES = 64 * 1024;
+export const BIG_STRING_BYTES: number = 64 * 1024;
 
 // The heap.
 
 /** Pointers count units of this many bytes. */
 export const UNIT_BYTES = 8;
 /** The largest chunk: no typed-array index may reach 2^31, and a pointer has 27 bits for it. */
-export const CHUNK_BYTES_MAX = 1024 * 1024 * 1024;
+export const CHUNK_BYTES_MAX: number = 1024 * 1024 * 1024;
 /** The smallest chunk, and what every chunk's size is a multiple of. */
-export const CHUNK_BYTES_MIN = 64 * 1024;
+export const CHUNK_BYTES_MIN: number = 64 * 1024;
 /** Chunks that a pointer's upper 5 bits can name. */
 export const CHUNKS_MAX = 32;
 /** Allocators take spans of this size from the common pool. */
-export const SPAN_BYTES = 64 * 1024;
+export const SPAN_BYTES: number = 64 * 1024;
 
 // Threads, shards, owners, databases.
 
@@ -57,11 +57,11 @@ export const BIND_ADDRESSES_MAX = 16;
 // Requests.
 
 /** Longest inline request, and longest line of a multibulk header. */
-export const INLINE_MAX = 64 * 1024;
+export const INLINE_MAX: number = 64 * 1024;
 /** Arguments of one request. */
-export const MULTIBULK_MAX = 1024 * 1024;
+export const MULTIBULK_MAX: number = 1024 * 1024;
 /** An argument longer than this is received straight into a heap block. */
-export const BIG_ARGUMENT_BYTES = 64 * 1024;
+export const BIG_ARGUMENT_BYTES: number = 64 * 1024;
 
 // Configuration.
 

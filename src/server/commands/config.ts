@@ -41,7 +41,7 @@ export const CONFIG_SET: CommandSpec = {
     const { server } = session;
     const { protectedConfigs } = server.config;
     const mayProtected =
-      protectedConfigs === "yes" || (protectedConfigs === "local" && session.isLocal());
+      protectedConfigs === "yes" || (protectedConfigs === "local" && session.isLocal);
     const result = server.config.set(words(args), mayProtected);
     if (!result.ok) {
       reply.error(result.error);

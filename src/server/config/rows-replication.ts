@@ -6,7 +6,7 @@ import {
   INT_MAX,
   INT64_MAX,
   integer,
-  memory,
+  memoryRaisedTo,
   oneOf,
   optionalText,
   text,
@@ -193,7 +193,7 @@ export const REPLICATION: readonly Directive[] = [
   },
   {
     name: "repl-backlog-size",
-    type: memory(1, INT64_MAX),
+    type: memoryRaisedTo(16384n),
     default: "1048576",
     set: "live",
     support: "accepted",

@@ -150,6 +150,19 @@ export function memory(min: Bound, max: Bound): ValueType {
   };
 }
 
+/** As `memory` from 1 on, raised to `floor` instead of refused below it. */
+export function memoryRaisedTo(floor: bigint): ValueType {
+  const plain = memory(1, INT64_MAX);
+  return {
+    ...plain,
+    label: `bytes, with unit, raised to ${formatMemory(floor)} if less`,
+    parse(words, context) {
+      const parsed = plain.parse(words, context);
+      return parsed.ok && BigInt(parsed.text) < floor ? good(`${floor}`) : parsed;
+    },
+  };
+}
+
 /** As `memory`, in steps. */
 export function memoryInSteps(min: number, max: number, step: number): ValueType {
   const plain = memory(min, max);
