@@ -82,13 +82,13 @@ export const rules: readonly Rule[] = [
     same: byText((reply) => [reply.mark, ...itemsOf(reply).map(show).sort()]),
   },
   {
-    command: /^SCAN -?[1-9]/,
-    reason: "what a cursor means is each server's own",
+    command: /^SCAN (?!0 .*COUNT \d{3})/,
+    reason: "what a cursor means, and how much a short page holds, is each server's own",
     same: byText((reply) => [reply.mark, ...itemsOf(reply).map((item) => item.mark)]),
   },
   {
     command: /^SCAN /,
-    reason: "cursors and order are each server's own; cases scan to the end in one page",
+    reason: "the order is each server's own; one page of 100 or more holds all keys of a case",
     same: byText((reply) => {
       const [cursor, keys] = itemsOf(reply);
       return [

@@ -1,0 +1,218 @@
+/**
+ * Makes calls of commands from the argument grammar that a redis-server itself declares in COMMAND
+ * DOCS, so that every option of every command occurs without being listed here. Most calls are
+ * valid; some are spoilt on purpose.
+ *
+ * Expiries are far away and each differs from every other by at least 100 seconds, so that neither
+ * the time between two servers nor the order of GT and LT comparisons can depend on the clock.
+ */
+
+import type { Random } from "../support/random.ts";
+import type { RespClient } from "../support/resp.ts";
+import { itemsOf, type Reply, textOf } from "../support/resp-parser.ts";
+
+export type Syntax = {
+  name: string;
+  type: string;
+  token: string | undefined;
+  flags: readonly string[];
+  arguments: readonly Syntax[];
+};
+
+export type CommandSyntax = { words: readonly string[]; arguments: readonly Syntax[] };
+
+/** A field of a RESP3 map. */
+function field(map: Reply, name: string): Reply | undefined {
+  const items = itemsOf(map);
+  for (let i = 0; i < items.length; i += 2) {
+    if (textOf(items[i] as Reply) === name) return items[i + 1];
+  }
+  return undefined;
+}
+
+function readSyntax(argument: Reply): Syntax {
+  const token = field(argument, "token");
+  const flags = field(argument, "flags");
+  const inner = field(argument, "arguments");
+  return {
+    name: textOf(field(argument, "name") as Reply),
+    type: textOf(field(argument, "type") as Reply),
+    token: token === undefined ? undefined : textOf(token),
+    flags: flags === undefined ? [] : itemsOf(flags).map(textOf),
+    arguments: inner === undefined ? [] : itemsOf(inner).map(readSyntax),
+  };
+}
+
+/** `client` must speak RESP3. A subcommand is named "object encoding". */
+export async function readGrammar(
+  client: RespClient,
+  names: readonly string[],
+): Promise<CommandSyntax[]> {
+  const commands: CommandSyntax[] = [];
+  for (const name of names) {
+    const words = name.split(" ");
+    const { reply } = await client.call("COMMAND", "DOCS", words.join("|"));
+    const [, docs] = itemsOf(reply);
+    if (docs === undefined) throw new Error(`COMMAND DOCS does not know ${name}`);
+    const declared = field(docs, "arguments");
+    commands.push({
+      words,
+      arguments: declared === undefined ? [] : itemsOf(declared).map(readSyntax),
+    });
+  }
+  return commands;
+}
+
+const KEYS = ["a", "b", "c", "d", "e", "f", "g", "h"];
+const ODD_KEYS = ["", "\x00k\r\n", "{a}1", "\xff"];
+
+const VALUES = [
+  "",
+  "0",
+  "1",
+  "-1",
+  "10",
+  "12345",
+  "9999",
+  "10000",
+  "2147483647",
+  "-2147483649",
+  "9007199254740993",
+  "9223372036854775807",
+  "-9223372036854775808",
+  "9223372036854775808",
+  "00",
+  "01",
+  "+1",
+  "-0",
+  " 1",
+  "1 ",
+  "3.0",
+  "0.1",
+  "-2.5",
+  "1e3",
+  "5.0e3",
+  "1e17",
+  "inf",
+  "nan",
+  "text",
+  "Hello World",
+  "\x00\xff\r\n",
+  "x".repeat(44),
+  "x".repeat(45),
+  "y".repeat(300),
+];
+
+const FLOATS = ["1", "0.1", "-0.3", "1.5", "1e3", "1e-5", "3.0e2", "100.25", "-7", "abc", "nan"];
+const PATTERNS = ["*", "a*", "?", "[a-d]", "[^a]", "nothing", "*b*", "\\*", "{a}*", ""];
+const SMALL_NUMBERS = ["0", "1", "2", "3", "-1", "5", "-5", "10", "-10", "40", "43", "44", "45"];
+const ODD_NUMBERS = ["abc", "", "1.5", " 1", "01", "9223372036854775808", "-9223372036854775808"];
+const JUNK = ["FOO", "NX", "XX", "GT", "LT", "EX", "PX", "GET", "KEEPTTL", "PERSIST", "REPLACE"];
+
+export class CallMaker {
+  readonly #random: Random;
+  readonly #commands: readonly CommandSyntax[];
+  readonly #nowSeconds: number;
+  #expiries = 0;
+
+  constructor(random: Random, commands: readonly CommandSyntax[], nowSeconds: number) {
+    this.#random = random;
+    this.#commands = commands;
+    this.#nowSeconds = nowSeconds;
+  }
+
+  next(): string[] {
+    const random = this.#random;
+    const syntax = random.pick(this.#commands);
+    const words = syntax.words.map((word) => this.#anyCase(word));
+    const args = syntax.arguments.flatMap((argument) => this.#argument(argument, syntax));
+    // Only a page that holds all keys can be compared.
+    if (syntax.words[0] === "scan") args.push("COUNT", "1000");
+    if (random.chance(0.1)) this.#spoil(args);
+    return [...words, ...args];
+  }
+
+  #argument(syntax: Syntax, command: CommandSyntax): string[] {
+    const random = this.#random;
+    if (syntax.flags.includes("optional") && random.chance(0.65)) return [];
+    const times = syntax.flags.includes("multiple") ? random.between(1, 3) : 1;
+    const out: string[] = [];
+    for (let i = 0; i < times; i++) {
+      const isFirst = i === 0 || syntax.flags.includes("multiple_token");
+      if (syntax.token !== undefined && isFirst) out.push(this.#anyCase(syntax.token));
+      out.push(...this.#value(syntax, command));
+    }
+    return out;
+  }
+
+  #value(syntax: Syntax, command: CommandSyntax): string[] {
+    const random = this.#random;
+    switch (syntax.type) {
+      case "key":
+        return [random.chance(0.95) ? random.pick(KEYS) : random.pick(ODD_KEYS)];
+      case "pure-token":
+        return [];
+      case "oneof":
+        return this.#argument(random.pick(syntax.arguments), command);
+      case "block":
+        return syntax.arguments.flatMap((inner) => this.#argument(inner, command));
+      case "integer":
+        return [this.#integer(syntax.name, command)];
+      case "unix-time":
+        return [this.#unixTime(syntax.name)];
+      case "double":
+        return [random.pick(FLOATS)];
+      case "pattern":
+        return [random.pick(PATTERNS)];
+      default:
+        return [random.chance(0.9) ? random.pick(VALUES) : String(random.between(-500, 500))];
+    }
+  }
+
+  #integer(name: string, command: CommandSyntax): string {
+    const random = this.#random;
+    if (command.words[0] === "scan") return name === "cursor" ? "0" : "1000";
+    if (random.chance(0.05)) return random.pick(ODD_NUMBERS);
+    if (/seconds/.test(name)) {
+      if (random.chance(0.05)) return random.pick(["0", "-1", "9223372036854775807"]);
+      const seconds = this.#expirySeconds();
+      return String(name === "seconds" ? seconds : seconds * 1000);
+    }
+    if (/db|index/.test(name)) return random.pick(["0", "0", "0", "1", "2", "16", "-1"]);
+    if (name === "offset") return random.pick(["0", "1", "5", "43", "44", "100", "-1"]);
+    if (/increment|decrement/.test(name)) return random.pick(VALUES);
+    return random.pick(SMALL_NUMBERS);
+  }
+
+  #unixTime(name: string): string {
+    if (this.#random.chance(0.05)) return this.#random.pick(["1", "0", "-1", "abc"]);
+    const seconds = this.#nowSeconds + this.#expirySeconds();
+    return String(/milli/.test(name) ? seconds * 1000 : seconds);
+  }
+
+  /** Never the same twice: a walk over all multiples of 100 in an order that looks random. */
+  #expirySeconds(): number {
+    const step = (this.#expiries++ * 7919 + 13) % 99_991;
+    return 10_000 + step * 100;
+  }
+
+  #anyCase(word: string): string {
+    const random = this.#random;
+    if (random.chance(0.8)) return word.toUpperCase();
+    return [...word].map((c) => (random.chance(0.5) ? c.toUpperCase() : c.toLowerCase())).join("");
+  }
+
+  #spoil(args: string[]): void {
+    const random = this.#random;
+    const at = random.below(args.length + 1);
+    const other = random.below(args.length + 1);
+    const ways = [
+      () => args.splice(at, 1),
+      () => args.splice(at, 0, random.pick(JUNK)),
+      () => args.splice(at, 0, ...args.slice(at, at + 1)),
+      () => args.splice(at, 1, random.pick(VALUES)),
+      () => args.splice(Math.min(at, other), 1, ...args.slice(other, other + 1)),
+    ];
+    random.pick(ways)();
+  }
+}
