@@ -160,6 +160,16 @@ export const CLIENT_LIST_META: CommandMeta = {
   ],
 };
 
+export const CLIENT_NO_EVICT_META: CommandMeta = {
+  name: "CLIENT NO-EVICT",
+  group: "connection",
+  since: "7.0.0",
+  complexity: "O(1)",
+  summary: "Sets the client eviction mode of the connection.",
+  flags: ["admin", "noscript", "loading", "stale"],
+  args: [oneOf("enabled", token("ON"), token("OFF"))],
+};
+
 export const CLIENT_NO_TOUCH_META: CommandMeta = {
   name: "CLIENT NO-TOUCH",
   group: "connection",
