@@ -54,7 +54,7 @@ for (const threads of [1, 4]) {
     for (const protocol of [2, 3] as const) {
       for (const [title, text] of CORPORA) {
         test(`${title} in RESP${protocol}`, async () => {
-          const differential = new Differential(oracle, subject, protocol);
+          const differential = new Differential(oracle.address, subject.address, protocol);
           const found: Mismatch[] = [];
           for (const one of parseCorpus(title, text)) {
             for (const mode of Differential.modes(one)) {

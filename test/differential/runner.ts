@@ -6,10 +6,9 @@
  *   spread    each command on the next of three connections; only stateless cases
  */
 import type net from "node:net";
-import { encodeCommand, type RespClient } from "../support/resp.ts";
+import { type Address, encodeCommand, RespClient } from "../support/resp.ts";
 import type { Frame } from "../support/resp-parser.ts";
 import { integerOf, show } from "../support/resp-parser.ts";
-import type { Server } from "../support/servers.ts";
 import { allowed } from "./allowlist.ts";
 import { ruleFor, type Side } from "./compare.ts";
 import { type Case, commandLine, connectionCount, isStateless, type Step } from "./script.ts";
@@ -29,14 +28,16 @@ const CLOSED = /connection was closed|ECONNRESET|EPIPE|ended by the other party/
 
 /** One server with the connections of the case that is running. */
 class Lane {
-  readonly #server: Server;
+  readonly #address: Address;
   readonly #protocol: Protocol;
+  readonly #silenceMs: number;
   #control: RespClient | undefined;
   #clients: RespClient[] = [];
 
-  constructor(server: Server, protocol: Protocol) {
-    this.#server = server;
+  constructor(address: Address, protocol: Protocol, silenceMs: number) {
+    this.#address = address;
     this.#protocol = protocol;
+    this.#silenceMs = silenceMs;
   }
 
   /** An empty keyspace and `count` connections, fresh ones unless `reuse`. */
@@ -45,8 +46,8 @@ class Lane {
     if (!reuse) this.close();
     this.#clients = this.#clients.filter((client) => !client.isClosed);
     while (this.#clients.length < count) {
-      const client = await this.#server.connect();
-      client.timeoutMs = SILENCE_MS;
+      const client = await RespClient.connect(this.#address);
+      client.timeoutMs = this.#silenceMs;
       if (this.#protocol === 3) await client.call("HELLO", "3");
       this.#clients.push(client);
     }
@@ -59,7 +60,7 @@ class Lane {
       before.sendRaw(encodeCommand(["FLUSHALL"]));
       if (typeof (await outcome(before)) === "object") return;
     }
-    this.#control = await this.#server.connect();
+    this.#control = await RespClient.connect(this.#address);
     await this.#control.call("FLUSHALL");
   }
 
@@ -129,9 +130,15 @@ export class Differential {
   readonly #subject: Lane;
   readonly #protocol: Protocol;
 
-  constructor(oracle: Server, subject: Server, protocol: Protocol) {
-    this.#oracle = new Lane(oracle, protocol);
-    this.#subject = new Lane(subject, protocol);
+  /** A connection on which nothing comes for `silenceMs` counts as silent. */
+  constructor(
+    oracle: Address,
+    subject: Address,
+    protocol: Protocol,
+    silenceMs: number = SILENCE_MS,
+  ) {
+    this.#oracle = new Lane(oracle, protocol, silenceMs);
+    this.#subject = new Lane(subject, protocol, silenceMs);
     this.#protocol = protocol;
   }
 

@@ -305,5 +305,4 @@ aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 "" a
 "\x00"
 "a b"
-"GET\x00" k
 `;
