@@ -1,0 +1,290 @@
+/**
+ * What the tests of commands run on: a store in this process and `call`, which does what the
+ * dispatcher does for one request (key slots and hashes, long arguments in blocks of their own) and
+ * returns the bytes of the reply. No sockets, no threads, a clock that only moves when told to.
+ *
+ * The heap is in checked mode and can be told to refuse allocations. `check` walks everything and
+ * throws unless every unit in use belongs to exactly one record, segment, directory or root.
+ */
+import { assert } from "../base/assert.ts";
+import { latin1, latin1Bytes } from "../base/bytes.ts";
+import { keySlot } from "../base/crc16.ts";
+import { Random } from "../base/random.ts";
+import { Args } from "../command/args.ts";
+import type { Command } from "../command/command.ts";
+import { LOCKS_EACH } from "../command/command.ts";
+import { KeyList } from "../command/key-specs.ts";
+import { CommandTable } from "../command/lookup.ts";
+import type { CommandSpec } from "../command/spec.ts";
+import type { Clock } from "../env/env.ts";
+import { bigStart, makeBigBlock } from "../keyspace/big-block.ts";
+import type { Database } from "../keyspace/database.ts";
+import { Stats, statsBytes } from "../keyspace/stats.ts";
+import { Store } from "../keyspace/store.ts";
+import { Heap } from "../memory/heap.ts";
+import {
+  CHUNK_SHIFT,
+  controlWords,
+  H_BASE_SECONDS,
+  H_CHUNK_BYTES,
+  H_HASH_KEY_0,
+  H_HASH_KEY_1,
+  H_SHARDS,
+} from "../memory/layout.ts";
+import type { PoolHost } from "../memory/pool.ts";
+import { wrongArity } from "../protocol/errors.ts";
+import { Reply } from "../protocol/reply.ts";
+import { BIG_STRING_BYTES } from "../structures/record.ts";
+import { checkStore } from "./test-check.ts";
+
+export type TestClock = Clock & { unixMs: number };
+
+/** A heap that refuses an allocation where it is told to. */
+export class RefusingHeap extends Heap {
+  /** Every allocation whose number is a multiple of this is refused; 0: none. */
+  refuseEvery = 0;
+  allocations = 0;
+  refusals = 0;
+
+  override alloc(shard: number, units: number): number {
+    return this.#refuses() ? 0 : super.alloc(shard, units);
+  }
+
+  override allocLarge(units: number): number {
+    return this.#refuses() ? 0 : super.allocLarge(units);
+  }
+
+  #refuses(): boolean {
+    this.allocations++;
+    if (this.refuseEvery === 0 || this.allocations % this.refuseEvery !== 0) return false;
+    this.refusals++;
+    return true;
+  }
+}
+
+export type TestStoreOptions = {
+  commands: readonly CommandSpec[];
+  shards?: number;
+  databases?: number;
+  chunkBytes?: number;
+  checked?: boolean;
+};
+
+export const TEST_START_MS = 1_700_000_000_000;
+
+export class TestStore {
+  readonly heap: RefusingHeap;
+  readonly store: Store;
+  readonly clock: TestClock;
+  readonly commands: CommandTable;
+  readonly reply: Reply = new Reply();
+  readonly args: Args = new Args();
+  /** "event key", of every change since it was last emptied. */
+  readonly events: string[] = [];
+  db: Database;
+  /** Leaves replies of shared memory pinned until `releaseReplies`. */
+  holdReplies = false;
+  /** Long arguments come in the request's buffer, as those of scripts do, not in blocks. */
+  plainArguments = false;
+  readonly #keys = new KeyList();
+  readonly #held: (() => void)[] = [];
+
+  constructor(options: TestStoreOptions) {
+    const shards = options.shards ?? 1;
+    const control = new Int32Array(new SharedArrayBuffer(controlWords(shards) * 4));
+    control[H_SHARDS] = shards;
+    control[H_HASH_KEY_0] = 0x01234567;
+    control[H_HASH_KEY_1] = 0x76543210;
+    control[H_BASE_SECONDS] = Math.floor(TEST_START_MS / 1000) - 1000;
+    control[H_CHUNK_BYTES] = options.chunkBytes ?? 16 * 1024 * 1024;
+    this.heap = new RefusingHeap(control, inlineHost(), options.checked ?? true);
+    this.clock = { unixMs: TEST_START_MS, refresh: () => {}, monotonicMs: () => this.clock.unixMs };
+    this.store = new Store({
+      heap: this.heap,
+      thread: 0,
+      databases: options.databases ?? 2,
+      clock: this.clock,
+      random: new Random(1),
+      stats: new Stats(new SharedArrayBuffer(statsBytes(1)), 1, 0),
+    });
+    this.store.listener = {
+      changed: (_db, event, source, start, end) => {
+        this.events.push(`${event} ${latin1(source, start, end)}`);
+      },
+    };
+    this.commands = new CommandTable(options.commands);
+    this.db = this.store.databases[0] as Database;
+  }
+
+  select(index: number): void {
+    this.db = this.store.databases[index] as Database;
+  }
+
+  /** Moves the clock. */
+  advance(ms: number): void {
+    this.clock.unixMs += ms;
+  }
+
+  /** Runs one command. Words that are text have one character per byte, and so has the reply. */
+  call(...words: (string | Uint8Array)[]): string {
+    const bytes = this.callBytes(...words);
+    return latin1(bytes, 0, bytes.length);
+  }
+
+  callBytes(...words: (string | Uint8Array)[]): Uint8Array {
+    const { args, reply } = this;
+    this.#fillArgs(words.map((word) => (typeof word === "string" ? latin1Bytes(word) : word)));
+    const command = this.commands.resolve(args, 0);
+    assert(command !== null, `no command ${String(words[0])}`);
+    if (command.takes(args.count)) this.#run(command);
+    else reply.error(wrongArity(command.name));
+    this.#dropArgs();
+    return this.#takeReply();
+  }
+
+  /** Commands as one text each, words separated by blanks: their replies. */
+  calls(...lines: string[]): string[] {
+    return lines.map((line) => this.call(...line.split(" ")));
+  }
+
+  /** The events since the last call of this. */
+  takeEvents(): string[] {
+    return this.events.splice(0);
+  }
+
+  /** Lets go of the replies that `holdReplies` kept. */
+  releaseReplies(): void {
+    for (const done of this.#held.splice(0)) done();
+  }
+
+  check(): void {
+    checkStore(this.store);
+  }
+
+  #run(command: Command): void {
+    const { args, reply, store, db } = this;
+    this.#keys.clear();
+    command.keyPositions(args, this.#keys);
+    let lockAll = this.#keys.count === 0;
+    for (let k = 0; k < this.#keys.count; k++) {
+      const i = this.#keys.at[k] as number;
+      const start = args.start[i] as number;
+      const end = args.end[i] as number;
+      args.slot[i] = keySlot(args.source(i), start, end);
+      args.hash[i] = store.table.hash(args.source(i), start, end);
+      store.enterShard(store.shardOf(args.slot[i] as number));
+      lockAll = false;
+    }
+    if (lockAll) for (let shard = 0; shard < store.shards; shard++) store.enterShard(shard);
+    if (command.locks === LOCKS_EACH && command.each !== null) {
+      const state = command.each.begin(db, args);
+      for (let shard = 0; shard < store.shards; shard++) command.each.part(db, shard, state);
+      command.each.finish(db, state, args, reply);
+    } else {
+      command.runData(db, args, reply);
+    }
+  }
+
+  /** Words lie behind one another with some bytes between them, as they do in a request. */
+  #fillArgs(words: readonly Uint8Array[]): void {
+    const { args } = this;
+    const isBig = (word: Uint8Array): boolean =>
+      word.length > BIG_STRING_BYTES && !this.plainArguments;
+    let size = 16;
+    for (const word of words) size += isBig(word) ? 16 : word.length + 16;
+    if (args.buffer.length < size) args.buffer = new Uint8Array(Math.max(size, 4096));
+    args.reserve(words.length);
+    args.count = words.length;
+    args.bigs = words.some(isBig) ? words.map(() => null) : null;
+    let at = 13;
+    for (const [i, word] of words.entries()) {
+      if (isBig(word)) {
+        this.#putBig(i, word);
+        continue;
+      }
+      args.buffer.set(word, at);
+      args.start[i] = at;
+      args.end[i] = at + word.length;
+      at += word.length + 7;
+    }
+  }
+
+  #putBig(i: number, word: Uint8Array): void {
+    const { args, heap } = this;
+    const every = heap.refuseEvery;
+    heap.refuseEvery = 0;
+    const block = makeBigBlock(heap, word.length);
+    heap.refuseEvery = every;
+    assert(block !== 0, "no memory for an argument");
+    const source = heap.u8[block >>> CHUNK_SHIFT] as Uint8Array;
+    const start = bigStart(block);
+    source.set(word, start);
+    args.start[i] = start;
+    args.end[i] = start + word.length;
+    (args.bigs as (object | null)[])[i] = { block, source };
+  }
+
+  /** Arguments are only good for the call: what is left of them is made useless. */
+  #dropArgs(): void {
+    const { args, heap } = this;
+    for (const big of args.bigs ?? []) if (big !== null && big.block !== 0) heap.freeLarge(big.block);
+    args.bigs = null;
+    args.buffer.fill(0xee);
+    args.start.fill(-1);
+    args.end.fill(-1);
+    args.slot.fill(-1);
+    args.hash.fill(-1);
+  }
+
+  #takeReply(): Uint8Array {
+    const { reply } = this;
+    const out = new Uint8Array(reply.length + reply.sharedBytes);
+    let from = 0;
+    let to = 0;
+    for (const piece of reply.shared.splice(0)) {
+      out.set(reply.buffer.subarray(from, piece.before), to);
+      to += piece.before - from;
+      from = piece.before;
+      out.set(piece.source.subarray(piece.start, piece.end), to);
+      to += piece.end - piece.start;
+      if (this.holdReplies) this.#held.push(piece.done);
+      else piece.done();
+    }
+    out.set(reply.buffer.subarray(from, reply.length), to);
+    reply.length = 0;
+    reply.sharedBytes = 0;
+    reply.errors = 0;
+    return out;
+  }
+}
+
+function inlineHost(): PoolHost {
+  return {
+    thread: 0,
+    waiting: {
+      wait: () => assert(false, "the only thread waits for itself"),
+      now: () => 0,
+    },
+    counters: { acquisitions: 0, contended: 0, waitMs: 0 },
+    publish: () => {},
+    receive: () => null,
+    makeBuffer: (bytes) => new SharedArrayBuffer(bytes),
+  };
+}
+
+/** A bulk string as a reply has it. */
+export function bulk(text: string): string {
+  return `$${text.length}\r\n${text}\r\n`;
+}
+
+export function integer(n: number | bigint): string {
+  return `:${n}\r\n`;
+}
+
+export function error(text: string): string {
+  return `-${text}\r\n`;
+}
+
+export const OK = "+OK\r\n";
+export const NIL = "$-1\r\n";
+export const NIL3 = "_\r\n";
