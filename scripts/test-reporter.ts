@@ -1,14 +1,20 @@
 /**
  * A reporter for node:test that is short about success and complete about failure.
  *
- * One line per file when it ends; a failed test at once, with its error; at the failure of a file
- * also what the file printed; skipped tests with their reason; last node:test's own counts.
- * It listens to `test:complete`, which is sent when a test ends, and not to `test:pass` and
- * `test:fail`, which wait until the files before it have ended.
+ * One line per file when it ends; a failed test with its error; at the end what failed files
+ * printed, skipped tests with their reason, and last node:test's own counts.
+ * The events of a file wait until the files listed before it have ended, but for its own
+ * `test:complete`, so at that moment nothing more is known of it than its success.
  */
 
 import { relative, sep } from "node:path";
 import { inspect } from "node:util";
+
+type TestError = Error & {
+  readonly failureType?: string;
+  readonly exitCode?: number | null;
+  readonly signal?: string | null;
+};
 
 /** The fields of node:test's events that are used here; which are present depends on the type. */
 type Data = {
@@ -20,19 +26,24 @@ type Data = {
   readonly details?: {
     readonly duration_ms?: number;
     readonly passed?: boolean;
-    readonly type?: string;
-    readonly error?: Error & {
-      readonly failureType?: string;
-      readonly exitCode?: number | null;
-      readonly signal?: string | null;
-    };
+    readonly error?: TestError;
   };
 };
 
-type FileRun = { readonly names: string[]; tests: number; failures: number; output: string };
+type FileRun = {
+  /** Path of the source. */
+  readonly name: string;
+  /** Names of the tests around the one that runs, outermost first. */
+  readonly names: string[];
+  failures: number;
+  output: string;
+  /** Why the process of the file failed, when it did. */
+  end: TestError | undefined;
+};
 
 const OUTPUT_MAX = 64 * 1024;
 
+/** Events of one file name its source or its compiled form, depending on the event. */
 function sourceName(file: string): string {
   const path = relative(process.cwd(), file).split(sep).join("/");
   return path.replace(/^build\//, "").replace(/\.js$/, ".ts");
@@ -62,10 +73,11 @@ class Report {
   readonly #skipped: string[] = [];
 
   #run(file: string): FileRun {
-    let run = this.#files.get(file);
+    const name = sourceName(file);
+    let run = this.#files.get(name);
     if (run === undefined) {
-      run = { names: [], tests: 0, failures: 0, output: "" };
-      this.#files.set(file, run);
+      run = { name, names: [], failures: 0, output: "", end: undefined };
+      this.#files.set(name, run);
     }
     return run;
   }
@@ -82,16 +94,12 @@ class Report {
   }
 
   onComplete(data: Data): string {
-    const file = data.file ?? "";
-    const run = this.#run(file);
-    if (data.name === file) {
-      return this.#fileEnded(file, run, data);
+    const run = this.#run(data.file ?? "");
+    if (sourceName(data.name ?? "") === run.name) {
+      return this.#fileEnded(run, data);
     }
     const path = [...run.names.slice(0, data.nesting ?? 0), data.name ?? ""].join(" > ");
-    const title = `${sourceName(file)} > ${path}`;
-    if (data.details?.type !== "suite") {
-      run.tests += 1;
-    }
+    const title = `${run.name} > ${path}`;
     if (data.skip !== undefined && data.skip !== false) {
       this.#skipped.push(`${title}: ${data.skip === true ? "no reason given" : data.skip}`);
     }
@@ -104,31 +112,39 @@ class Report {
     return `✖ ${title}\n${indent(describeError(error))}\n`;
   }
 
-  #fileEnded(file: string, run: FileRun, data: Data): string {
-    const name = sourceName(file);
+  /** What the file printed and which tests failed may still be on the way. */
+  #fileEnded(run: FileRun, data: Data): string {
+    const failed = data.details?.passed === false;
+    run.end = failed ? (data.details.error ?? new Error("failed")) : undefined;
     const seconds = ((data.details?.duration_ms ?? 0) / 1000).toFixed(1);
-    if (data.details?.passed !== false) {
-      return `✔ ${name} (${run.tests} tests, ${seconds} s)\n`;
+    return `${failed ? "✖" : "✔"} ${run.name} (${seconds} s)\n`;
+  }
+
+  summary(): string {
+    let text = "";
+    for (const run of this.#files.values()) {
+      text += this.#describeEnd(run);
     }
-    let text = `✖ ${name} (${run.failures} of ${run.tests} tests failed, ${seconds} s)\n`;
-    const error = data.details.error;
-    if (run.failures === 0) {
-      this.#failed.push(name);
-      text += `${indent(String(error?.message))}\n`;
+    const list = (title: string, lines: readonly string[]): string =>
+      lines.length === 0 ? "" : `\n${title}:\n${lines.map((line) => `  ${line}\n`).join("")}`;
+    return text + list("skipped", this.#skipped) + list("failed", this.#failed);
+  }
+
+  #describeEnd(run: FileRun): string {
+    if (run.end === undefined) {
+      return "";
     }
-    if (error?.exitCode != null || error?.signal != null) {
-      text += `    exit code ${error.exitCode ?? "none"}, signal ${error.signal ?? "none"}\n`;
+    let text = "";
+    const { exitCode, signal, message } = run.end;
+    if (run.failures === 0 || signal != null) {
+      const status = signal ?? (exitCode == null ? "" : `exit code ${exitCode}`);
+      text = `    ${message}${status === "" ? "" : `, ${status}`}\n`;
+      this.#failed.push(run.name);
     }
     if (run.output !== "") {
       text += `    it printed:\n${indent(run.output)}\n`;
     }
-    return text;
-  }
-
-  summary(): string {
-    const list = (title: string, lines: readonly string[]): string =>
-      lines.length === 0 ? "" : `\n${title}:\n${lines.map((line) => `  ${line}\n`).join("")}`;
-    return list("skipped", this.#skipped) + list("failed", this.#failed);
+    return text === "" ? "" : `\n✖ ${run.name}\n${text}`;
   }
 }
 

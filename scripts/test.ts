@@ -18,6 +18,8 @@ import { filesBelow } from "./files.ts";
 
 /** A file that takes longer hangs, or ought to be two files. */
 const FILE_TIMEOUT_MS = 300_000;
+/** The last resort, for a file in an endless loop. */
+const RUN_TIMEOUT_MS = 1_080_000;
 const CONCURRENCY_MAX = 4;
 const FOLDERS: readonly string[] = ["test", "src", "sim", "bench", "scripts"];
 
@@ -62,11 +64,13 @@ if (files.length === 0) {
   fail("there are no test files");
 }
 const reporter = pathToFileURL(join(import.meta.dirname, "test-reporter.js")).href;
+const fileWatchdog = pathToFileURL(join(import.meta.dirname, "test-watchdog.js")).href;
 const runner = spawn(
   process.execPath,
   [
     "--enable-source-maps",
     "--expose-gc",
+    `--import=${fileWatchdog}`,
     "--test",
     `--test-concurrency=${Math.min(availableParallelism(), CONCURRENCY_MAX)}`,
     `--test-timeout=${FILE_TIMEOUT_MS}`,
@@ -76,7 +80,12 @@ const runner = spawn(
   ],
   { cwd: root, stdio: "inherit" },
 );
+const watchdog = setTimeout(() => {
+  process.stderr.write(`test: not done after ${RUN_TIMEOUT_MS / 1000} s; a file keeps running\n`);
+  runner.kill("SIGTERM");
+}, RUN_TIMEOUT_MS);
 runner.on("exit", (code, signal) => {
+  clearTimeout(watchdog);
   if (signal !== null) {
     process.stderr.write(`test: the runner was ended by ${signal}\n`);
   }
