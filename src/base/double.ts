@@ -10,15 +10,14 @@
  * so small that they would come to 0.
  */
 
-import { hexDigit, LOWER, latin1 } from "./bytes.ts";
+import { LOWER, latin1 } from "./bytes.ts";
 import { shortestDigits } from "./grisu.ts";
+import { scanNumber } from "./number-scan.ts";
 
 const ZERO = 48;
 const PLUS = 43;
 const MINUS = 45;
 const POINT = 46;
-const LOWER_E = 101;
-const LOWER_P = 112;
 const LOWER_X = 120;
 
 /** Integers up to here are written out; Redis compares with LLONG_MAX / 2 as a double. */
@@ -147,7 +146,7 @@ function parseDecimal(buf: Uint8Array, start: number, end: number): number | und
     // What comes to 0 or to no number at all is looked at more closely.
     if (value > 0) return value === Number.POSITIVE_INFINITY ? undefined : value;
   }
-  const number = scan(buf, start, end, 10, DIGITS_MAX);
+  const number = scanNumber(buf, start, end, 10, DIGITS_MAX);
   if (number === undefined) return undefined;
   const { digits, exponent } = number;
   if (digits === "") return 0;
@@ -159,7 +158,7 @@ function parseDecimal(buf: Uint8Array, start: number, end: number): number | und
 const HEX_DIGITS_MAX = 16;
 
 function parseHexadecimal(buf: Uint8Array, start: number, end: number): number | undefined {
-  const number = scan(buf, start, end, 16, HEX_DIGITS_MAX);
+  const number = scanNumber(buf, start, end, 16, HEX_DIGITS_MAX);
   if (number === undefined) return undefined;
   if (number.digits === "") return 0;
   const value = roundToDouble(BigInt(`0x${number.digits}`), number.exponent);
@@ -181,71 +180,4 @@ function roundToDouble(significand: bigint, exponent: number): number {
   const half = 1n << BigInt(drop - 1);
   if (rest > half || (rest === half && (kept & 1n) === 1n)) kept++;
   return Number(kept) * 2 ** unit;
-}
-
-interface Scanned {
-  /** Without leading zeros; empty for 0. Longer numbers are cut, and end in 1 if that lost any. */
-  readonly digits: string;
-  /** What `digits` as an integer is to be scaled by: a power of 10, or of 2 for hexadecimal. */
-  readonly exponent: number;
-}
-
-/** Digits with an optional point and an optional exponent, to the end; undefined for all else. */
-function scan(
-  buf: Uint8Array,
-  start: number,
-  end: number,
-  base: 10 | 16,
-  digitsMax: number,
-): Scanned | undefined {
-  const perDigit = base === 16 ? 4 : 1;
-  let at = start;
-  let digits = "";
-  let exponent = 0;
-  let digitCount = 0;
-  let isPastPoint = false;
-  let isCut = false;
-  for (; at < end; at++) {
-    const byte = buf[at]!;
-    if (byte === POINT) {
-      if (isPastPoint) return undefined;
-      isPastPoint = true;
-      continue;
-    }
-    const digit = hexDigit(byte);
-    if (digit < 0 || digit >= base) break;
-    digitCount++;
-    if (isPastPoint) exponent -= perDigit;
-    if (digits.length < digitsMax) {
-      if (digit !== 0 || digits !== "") digits += String.fromCharCode(byte);
-    } else {
-      exponent += perDigit;
-      if (digit !== 0) isCut = true;
-    }
-  }
-  if (digitCount === 0) return undefined;
-  if (isCut) {
-    digits += "1";
-    exponent -= perDigit;
-  }
-  if (at === end) return { digits, exponent };
-  if (LOWER[buf[at]!] !== (base === 16 ? LOWER_P : LOWER_E)) return undefined;
-  const power = scanExponent(buf, at + 1, end);
-  return power === undefined ? undefined : { digits, exponent: exponent + power };
-}
-
-/** Beyond any text's length, so that no number of digits brings the value back into range. */
-const EXPONENT_MAX = 1e12;
-
-function scanExponent(buf: Uint8Array, start: number, end: number): number | undefined {
-  const isSigned = start < end && (buf[start] === PLUS || buf[start] === MINUS);
-  let at = isSigned ? start + 1 : start;
-  if (at === end) return undefined;
-  let value = 0;
-  for (; at < end; at++) {
-    const digit = buf[at]! - ZERO;
-    if (digit < 0 || digit > 9) return undefined;
-    value = Math.min(value * 10 + digit, EXPONENT_MAX);
-  }
-  return buf[start] === MINUS ? -value : value;
 }
