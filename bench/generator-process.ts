@@ -13,6 +13,7 @@ import { Histogram } from "./histogram.ts";
 import {
   type Batch,
   buildBatch,
+  digitsOf,
   KeyPicker,
   keyPrefix,
   ownedKeys,
@@ -54,10 +55,10 @@ function batchDone(run: Run, sentAt: number): boolean {
   return now >= run.endAt || run.answered >= run.plan.requestsMax;
 }
 
-function send(socket: Socket, batch: Batch, picker: KeyPicker): number {
+function send(socket: Socket, batch: Batch, picker: KeyPicker, digits: number): number {
   const { buffer, digitOffsets } = batch;
   for (let i = 0; i < digitOffsets.length; i++) {
-    writeDigits(buffer, digitOffsets[i] as number, picker.next());
+    writeDigits(buffer, digitOffsets[i] as number, digits, picker.next());
   }
   const sentAt = performance.now();
   socket.write(buffer);
@@ -69,6 +70,7 @@ function runConnection(run: Run, number: number, own: Uint32Array | undefined): 
   const { plan } = run;
   const batch = buildBatch(plan.command, plan.pipeline, plan.valueBytes);
   const picker = new KeyPicker(plan.seed + 7919 * (number + 1), plan.keys, own);
+  const digits = digitsOf(plan.keys);
   const { bytes, lines, text } = batch.expected;
   const firstByte = text === undefined ? ":".charCodeAt(0) : text.charCodeAt(0);
   return new Promise((resolve) => {
@@ -97,7 +99,7 @@ function runConnection(run: Run, number: number, own: Uint32Array | undefined): 
       if (batchDone(run, sentAt)) {
         socket.destroy();
         resolve();
-      } else sentAt = send(socket, batch, picker);
+      } else sentAt = send(socket, batch, picker, digits);
       return true;
     };
     const port = plan.ports[number % plan.ports.length] as number;
@@ -110,7 +112,7 @@ function runConnection(run: Run, number: number, own: Uint32Array | undefined): 
     socket.on("error", (error) => fail(`connection to ${port}: ${error.message}`));
     socket.on("end", () => fail(`port ${port} closed a connection`));
     socket.once("connect", () => {
-      sentAt = send(socket, batch, picker);
+      sentAt = send(socket, batch, picker, digits);
     });
   });
 }

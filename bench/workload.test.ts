@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { encode } from "./control.ts";
 import {
   buildBatch,
+  digitsOf,
   KeyPicker,
   MODELS,
   modelFill,
@@ -16,11 +17,20 @@ import {
 test("a GET batch is two well-formed requests whose digits can be overwritten", () => {
   const batch = buildBatch("GET", 2, 3);
   batch.digitOffsets.forEach((offset, i) => {
-    writeDigits(batch.buffer, offset, i === 0 ? 7 : 123_456_789);
+    writeDigits(batch.buffer, offset, digitsOf(1e9), i === 0 ? 7 : 123_456_789);
   });
   const wanted = [paddedKey("key:", 7), paddedKey("key:", 123_456_789)];
   assert.deepEqual(batch.buffer, Buffer.concat(wanted.map((key) => encode(["GET", key]))));
   assert.deepEqual(batch.expected, { bytes: 18, lines: 2, text: "$3\r\nxxx\r\n$3\r\nxxx\r\n" });
+});
+
+test("a key that was written over has no digit of the one before", () => {
+  const buffer = Buffer.from("0".repeat(12), "latin1");
+  for (const index of [99_999, 7, 0, 12_345]) {
+    writeDigits(buffer, 0, digitsOf(100_000), index);
+    assert.equal(buffer.toString("latin1"), paddedKey("", index));
+  }
+  assert.deepEqual([1, 10, 11, 100_000].map(digitsOf), [1, 1, 2, 5]);
 });
 
 test("MSET has ten keys a request and one OK", () => {

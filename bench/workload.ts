@@ -90,12 +90,18 @@ export function buildBatch(command: BenchCommand, pipeline: number, valueBytes: 
   };
 }
 
-/** Overwrites the 12 digits at `offset` with `index`, zero-padded. */
-export function writeDigits(buffer: Buffer, offset: number, index: number): void {
-  let rest = index;
-  for (let at = offset + KEY_DIGITS - 1; at >= offset; at--) {
-    const next = Math.floor(rest / 10);
-    buffer[at] = 48 + (rest - next * 10);
+/** How many of a key's digits ever differ from 0 among `keys` keys. */
+export function digitsOf(keys: number): number {
+  return String(Math.max(0, keys - 1)).length;
+}
+
+/** Overwrites the last `digits` of the 12 digits at `offset` with `index`; those before stay 0. */
+export function writeDigits(buffer: Buffer, offset: number, digits: number, index: number): void {
+  const last = offset + KEY_DIGITS - 1;
+  let rest = index | 0;
+  for (let at = last; at > last - digits; at--) {
+    const next = (rest / 10) | 0;
+    buffer[at] = 48 + rest - next * 10;
     rest = next;
   }
 }

@@ -16,49 +16,57 @@ import { figure, MissingFigure } from "../stats.ts";
 import { formatCount, type Table } from "../table.ts";
 import { modelDelete, modelFill } from "../workload.ts";
 
-const LOOKS = 200;
-const LOAD_KEYS = 20_000;
+/** The server refreshes its figure a few times a second at most. */
+const LOOKS = 160;
+const LOOK_MS = 50;
+const LOAD_KEYS = 5000;
 /** Beyond the keys of the row, so that the load never touches them. */
 const LOAD_FROM = 1_000_000_000;
 
-/** Bytes of JavaScript heap of all threads: one total, or one figure in each thread's line. */
-export function jsHeapUsed(fields: Info): number {
-  const total = fields.get("js_heap_used");
-  if (total !== undefined) return figure("js_heap_used", total);
-  let sum = 0;
-  let threads = 0;
+/** Bytes of JavaScript heap: of each thread where INFO has them apart, else one total. */
+export function jsHeapUsed(fields: Info): number[] {
+  const threads: number[] = [];
   for (const [name, value] of fields) {
     const match = /(?:^|,)js_heap_used=([^,]*)/.exec(value);
     if (!/^thread_?\d+$/.test(name) || match === null) continue;
-    sum += figure(`${name} js_heap_used`, match[1]);
-    threads++;
+    threads.push(figure(`${name} js_heap_used`, match[1]));
   }
-  if (threads === 0) throw new MissingFigure("INFO threads has no js_heap_used");
-  return sum;
+  if (threads.length > 0) return threads;
+  const total = fields.get("js_heap_used");
+  if (total === undefined) throw new MissingFigure("INFO threads has no js_heap_used");
+  return [figure("js_heap_used", total)];
 }
 
-async function lightLoad(port: number): Promise<void> {
-  await fill(port, modelFill("embstr"), LOAD_FROM, LOAD_FROM + LOAD_KEYS);
-  await fill(port, modelDelete(), LOAD_FROM, LOAD_FROM + LOAD_KEYS);
+/** Sets and deletes over connections of their own, enough of them to keep every thread busy. */
+async function lightLoad(port: number, lanes: number): Promise<void> {
+  const lane = async (number: number): Promise<void> => {
+    const from = LOAD_FROM + number * LOAD_KEYS;
+    await fill(port, modelFill("embstr"), from, from + LOAD_KEYS);
+    await fill(port, modelDelete(), from, from + LOAD_KEYS);
+  };
+  await Promise.all(Array.from({ length: lanes }, (_, number) => lane(number)));
 }
 
-/** The least heap seen while a light load runs. */
-async function leastHeap({ server, control }: Target, looks: number): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
+/** The least heap seen while a light load runs, thread by thread where they are told apart. */
+async function leastHeap(target: Target, lanes: number, looks: number): Promise<number> {
+  let least: number[] = [];
   let loading = true;
   const load = (async (): Promise<void> => {
-    while (loading) await lightLoad(server.port);
+    while (loading) await lightLoad(target.server.port, lanes);
   })();
+  // Awaited below; a look that fails first must not leave it unhandled.
+  load.catch(() => undefined);
   try {
     for (let i = 0; i < looks; i++) {
-      least = Math.min(least, jsHeapUsed(await info(control, "threads")));
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      const now = jsHeapUsed(await info(target.control, "threads"));
+      least = i === 0 ? now : now.map((bytes, at) => Math.min(bytes, least[at] as number));
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
   } finally {
     loading = false;
     await load;
   }
-  return least;
+  return least.reduce((sum, bytes) => sum + bytes, 0);
 }
 
 export interface HeapResult {
@@ -72,6 +80,7 @@ export function measureHeap(options: Options, keys: number): Promise<HeapResult>
   assertFits(keys, 16, 1);
   const threads = options.threads[0] as number;
   const looks = options.smoke ? 3 : LOOKS;
+  const lanes = 4 * threads;
   return withTargets([planServer(options, "zerohop", threads, undefined)], async ([only]) => {
     const target = only as Target;
     const { port } = target.server;
@@ -79,12 +88,12 @@ export function measureHeap(options: Options, keys: number): Promise<HeapResult>
     const warm = Math.min(keys, 200_000);
     await fillAndCheck(target.control, port, modelFill("embstr"), warm);
     await fill(port, modelDelete(), 0, warm);
-    await leastHeap(target, looks);
-    const emptyBytes = await leastHeap(target, looks);
+    await leastHeap(target, lanes, looks);
+    const emptyBytes = await leastHeap(target, lanes, looks);
     progress(`heap: ${threads} threads, ${keys} keys`);
     await fillAndCheck(target.control, port, modelFill("embstr"), keys);
-    await leastHeap(target, looks);
-    return { emptyBytes, fullBytes: await leastHeap(target, looks), threads };
+    await leastHeap(target, lanes, looks);
+    return { emptyBytes, fullBytes: await leastHeap(target, lanes, looks), threads };
   });
 }
 
