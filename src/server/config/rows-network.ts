@@ -34,7 +34,7 @@ export const NETWORK: readonly Directive[] = [
     default: "* -::*",
     set: "fixed",
     support: "works",
-    summary: "Addresses to listen on, IPv4 or IPv6; * and ::* are all. An empty text is none.",
+    summary: "Addresses to listen on, IPv4 or IPv6, wildcards included. An empty text is none.",
     differs: AT_START,
   },
   {

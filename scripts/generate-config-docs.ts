@@ -1,0 +1,87 @@
+/**
+ * Writes docs/reference/config.md from the table of directives. With --check it writes nothing and
+ * fails if the page is not what the table says.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Directive } from "../src/server/config/directive.ts";
+import { FAMILIES } from "../src/server/config/table.ts";
+
+export const PAGE = "docs/reference/config.md";
+
+const SUPPORT: Readonly<Record<Directive["support"], string>> = {
+  works: "yes",
+  accepted: "no effect",
+  default: "not yet",
+};
+
+const INTRODUCTION = `# Configuration
+
+Generated from \`src/server/config/\` by \`npm run docs:config\`.
+
+Every directive of Redis 7.4 is known, and those of our own. There are four places for them; a later
+one counts before an earlier:
+
+1. the default;
+2. files in redis.conf's syntax: \`zerohop /path/to/redis.conf\`, and \`-\` for standard input;
+3. the environment: \`ZEROHOP_MAXMEMORY=1gb\`, in upper case with \`_\` for \`-\`;
+4. the command line: \`--maxmemory 1gb\`.
+
+An unknown name stops the start, wherever it is. While the server runs, \`CONFIG SET\` changes what is
+live, on all threads before the next command; \`CONFIG REWRITE\` writes the values into the file.
+
+- **Supported** \`yes\`: it does what it says. \`no effect\`: any valid value is taken and changes
+  nothing. \`not yet\`: everything but the default is refused by name.
+- **Live** \`protected\`: only if \`enable-protected-configs\` allows it.
+- Bytes take the units \`k\`, \`m\`, \`g\` (thousands) and \`kb\`, \`mb\`, \`gb\` (1024s).
+`;
+
+export function render(): string {
+  const sections = FAMILIES.map(({ title, rows }) => {
+    const shown = rows.filter((row) => row.hidden !== true);
+    const head =
+      "| directive | value | default | live | supported | meaning |\n|---|---|---|---|---|---|";
+    return `## ${title}\n\n${head}\n${shown.map(line).join("\n")}\n`;
+  });
+  return [INTRODUCTION, ...sections].join("\n");
+}
+
+function line(row: Directive): string {
+  const names = row.alias === undefined ? code(row.name) : `${code(row.name)}, ${code(row.alias)}`;
+  const live = row.set === "live" ? "yes" : row.set === "fixed" ? "no" : "protected";
+  const only = row.only === undefined ? "" : `; works: ${row.only.map(code).join(", ")}`;
+  const meaning = row.differs === undefined ? row.summary : `${row.summary} *${row.differs}*`;
+  const cells = [
+    names,
+    row.type.label,
+    row.default === "" ? '`""`' : code(row.default),
+    live,
+    SUPPORT[row.support] + only,
+    meaning,
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+function repositoryRoot(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  return here.endsWith(join("build", "scripts")) ? join(here, "../..") : join(here, "..");
+}
+
+function main(): void {
+  const path = join(repositoryRoot(), PAGE);
+  const page = render();
+  if (!process.argv.includes("--check")) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, page);
+  } else if (readFileSync(path, "utf8") !== page) {
+    process.stderr.write(`${PAGE} is not what the table says: run npm run docs:config\n`);
+    process.exitCode = 1;
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main();
