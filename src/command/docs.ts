@@ -125,7 +125,7 @@ export function commandDocs(command: Command): Doc {
     entries.push(["replaced_by", spec.deprecated.replacedBy]);
   }
   if (spec.history !== undefined) entries.push(["history", { set: spec.history }]);
-  if (spec.args !== undefined) {
+  if (spec.args !== undefined && spec.args.length > 0) {
     let keys = 0;
     const nextKey = () => keys++;
     entries.push(["arguments", spec.args.map((of) => argumentDoc(of, nextKey))]);

@@ -111,7 +111,7 @@ export const ALLOWED: readonly Allowed[] = [
     reason: "clients need a special response policy",
   },
   {
-    commands: ["client|setname", "config|resetstat"],
+    commands: ["client|setname", "config|resetstat", "config|rewrite"],
     path: "info.tips",
     since: "7.2.0",
     reason: "sent to all nodes",

@@ -1,0 +1,9 @@
+/**
+ * Every command of the server. A family adds its own list here; the command table, COMMAND, the
+ * reference and the README's table of commands all come from this one.
+ */
+import type { CommandSpec } from "./command/spec.ts";
+import { COMMAND_COMMANDS } from "./server/commands/command.ts";
+import { CONFIG_COMMANDS } from "./server/commands/config.ts";
+
+export const COMMANDS: readonly CommandSpec[] = [...COMMAND_COMMANDS, ...CONFIG_COMMANDS];
