@@ -16,6 +16,7 @@ import { type Options, type Subject, UsageError } from "./options.ts";
 
 const READY = "Ready to accept connections";
 const START_TIMEOUT_MS = 20_000;
+const START_ATTEMPTS = 5;
 const STOP_TIMEOUT_MS = 10_000;
 const PORT_MIN = 20_000;
 const PORT_MAX = 30_000;
@@ -28,7 +29,7 @@ export interface ServerPlan {
   readonly node: string;
   readonly entry: string;
   /** More redis.conf options, as on the command line. */
-  readonly extra: readonly string[];
+  extra(port: number): readonly string[];
   /** Ports after the first one that the server will need (shard owners). */
   readonly morePorts: number;
 }
@@ -67,12 +68,12 @@ export function planServer(
   if (kind === "zerohop" && !existsSync(entry)) {
     throw new UsageError(`${entry} is missing: npm run build, or --subject redis-server`);
   }
-  return { kind, threads, cores, node: options.node, entry, extra: [], morePorts: 0 };
+  return { kind, threads, cores, node: options.node, entry, extra: () => [], morePorts: 0 };
 }
 
 export function serverCommand(plan: ServerPlan, port: number, folder: string): string[] {
   const common = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder];
-  common.push("--save", "", "--appendonly", "no", ...plan.extra);
+  common.push("--save", "", "--appendonly", "no", ...plan.extra(port));
   const command =
     plan.kind === "redis-server"
       ? ["redis-server", ...common]
@@ -152,7 +153,7 @@ function waitForReady(child: ChildProcess, command: string): Promise<void> {
   });
 }
 
-export async function startServer(plan: ServerPlan): Promise<RunningServer> {
+async function startOnce(plan: ServerPlan): Promise<RunningServer> {
   const port = await freePort(plan.morePorts);
   const folder = mkdtempSync(join(tmpdir(), "zerohop-bench-"));
   const command = serverCommand(plan, port, folder);
@@ -172,6 +173,18 @@ export async function startServer(plan: ServerPlan): Promise<RunningServer> {
     throw error;
   }
   return { kind: plan.kind, pid: child.pid as number, port, stop };
+}
+
+/** Starts a server; once more, with other ports, when somebody took one in the meantime. */
+export async function startServer(plan: ServerPlan): Promise<RunningServer> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOnce(plan);
+    } catch (error) {
+      const taken = error instanceof Error && /already in use/i.test(error.message);
+      if (!taken || attempt === START_ATTEMPTS) throw error;
+    }
+  }
 }
 
 /** Runs `use` with both servers up, and stops them whatever happens. */

@@ -38,6 +38,11 @@ async function openWay(
   return { name, pids, ports, controls };
 }
 
+/** The bus next to the client port: the default is in the range the system hands out to clients. */
+function clusterNodeOptions(port: number): string[] {
+  return ["--cluster-enabled", "yes", "--cluster-port", String(port + 1)];
+}
+
 /** Makes one cluster of fresh nodes; they serve only a while after they know each other. */
 async function makeCluster(way: Way): Promise<void> {
   const count = way.controls.length;
@@ -48,7 +53,7 @@ async function makeCluster(way: Way): Promise<void> {
     await control.call("CLUSTER", "ADDSLOTSRANGE", String(from), String(to));
   }
   for (const port of way.ports.slice(1)) {
-    await way.controls[0]?.call("CLUSTER", "MEET", "127.0.0.1", String(port));
+    await way.controls[0]?.call("CLUSTER", "MEET", "127.0.0.1", String(port), String(port + 1));
   }
   for (const control of way.controls) {
     let text: unknown = "";
@@ -70,9 +75,9 @@ export async function withWays<T>(
 ): Promise<T> {
   const base = planServer(options, options.subject, owners, cores);
   const ours = options.subject === "zerohop";
-  const node = { ...base, extra: ["--cluster-enabled", "yes"] };
+  const node = { ...base, extra: clusterNodeOptions, morePorts: 1 };
   const plans = ours
-    ? [{ ...base, extra: ["--shard-owners", String(owners)], morePorts: owners }]
+    ? [{ ...base, extra: () => ["--shard-owners", String(owners)], morePorts: owners }]
     : [base, ...Array.from({ length: owners }, () => node)];
   return withServers(plans, async ([first, ...nodes]) => {
     const server = first as RunningServer;
