@@ -3,7 +3,7 @@
  *
  * Both get the same redis.conf options, a folder of their own and a free port; both are ready when
  * they print `Ready to accept connections`. Whatever was started is killed when the bench ends,
- * by its process id, also when the bench itself is interrupted.
+ * by its process id, also when the bench itself is interrupted; its folder goes with it.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -101,6 +101,7 @@ export async function freePort(more: number): Promise<number> {
 }
 
 const running = new Set<ChildProcess>();
+const folders = new Set<string>();
 let cleanupInstalled = false;
 
 /** Children are killed by their own id when the bench exits for whatever reason. */
@@ -109,6 +110,7 @@ export function trackChild(child: ChildProcess): void {
     cleanupInstalled = true;
     process.on("exit", () => {
       for (const one of running) one.kill("SIGKILL");
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
     });
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       process.once(signal, () => process.exit(130));
@@ -156,6 +158,7 @@ function waitForReady(child: ChildProcess, command: string): Promise<void> {
 async function startOnce(plan: ServerPlan): Promise<RunningServer> {
   const port = await freePort(plan.morePorts);
   const folder = mkdtempSync(join(tmpdir(), "zerohop-bench-"));
+  folders.add(folder);
   const command = serverCommand(plan, port, folder);
   const child = spawn(command[0] as string, command.slice(1), {
     stdio: ["ignore", "pipe", "pipe"],
@@ -165,6 +168,7 @@ async function startOnce(plan: ServerPlan): Promise<RunningServer> {
   const stop = async (): Promise<void> => {
     await stopChild(child);
     rmSync(folder, { recursive: true, force: true });
+    folders.delete(folder);
   };
   try {
     await waitForReady(child, command.join(" "));
