@@ -1,6 +1,6 @@
 /**
- * Where our configuration and that of redis-server 7.0.15 differ, and why. A line that no difference
- * needs fails the test.
+ * Where our configuration and that of redis-server 7.0.15 differ, and why. A line that no
+ * difference needs fails the test.
  */
 
 /** Names of Redis 7.2 and 7.4. */

@@ -2,7 +2,7 @@
 import type { Args } from "../../command/args.ts";
 import { replyHelp } from "../../command/help.ts";
 import type { Session } from "../../command/session.ts";
-import type { CommandMeta, CommandSpec } from "../../command/spec.ts";
+import type { CommandSpec } from "../../command/spec.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { rewriteFile } from "../config/rewrite.ts";
 import {
@@ -10,6 +10,7 @@ import {
   CONFIG_HELP_META,
   CONFIG_META,
   CONFIG_RESETSTAT_META,
+  CONFIG_REWRITE_META,
   CONFIG_SET_META,
 } from "./specs.ts";
 
@@ -59,16 +60,6 @@ export const CONFIG_RESETSTAT: CommandSpec = {
     session.server.resetStats();
     reply.ok();
   },
-};
-
-const CONFIG_REWRITE_META: CommandMeta = {
-  name: "CONFIG REWRITE",
-  group: "server",
-  since: "2.8.0",
-  complexity: "O(1)",
-  summary: "Persists the effective configuration to file.",
-  flags: ["admin", "noscript", "loading", "stale"],
-  tips: ["request_policy:all_nodes", "response_policy:all_succeeded"],
 };
 
 export const CONFIG_REWRITE: CommandSpec = {

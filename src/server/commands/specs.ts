@@ -241,6 +241,16 @@ export const CONFIG_RESETSTAT_META: CommandMeta = {
   tips: ["request_policy:all_nodes", "response_policy:all_succeeded"],
 };
 
+export const CONFIG_REWRITE_META: CommandMeta = {
+  name: "CONFIG REWRITE",
+  group: "server",
+  since: "2.8.0",
+  complexity: "O(1)",
+  summary: "Persists the effective configuration to file.",
+  flags: ["admin", "noscript", "loading", "stale"],
+  tips: ["request_policy:all_nodes", "response_policy:all_succeeded"],
+};
+
 export const CONFIG_SET_META: CommandMeta = {
   name: "CONFIG SET",
   group: "server",
