@@ -1,6 +1,6 @@
 /**
- * The generated part of the documentation that is about commands, as text: a page for each group, an
- * index, and the table of commands for the README. Everything comes from the command table.
+ * The generated part of the documentation that is about commands, as text: a page for each group,
+ * an index, and the table of commands for the README. Everything comes from the command table.
  */
 import type { Command } from "../src/command/command.ts";
 import { syntaxOf } from "../src/command/docs.ts";

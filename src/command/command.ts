@@ -59,7 +59,7 @@ export class Command {
   readonly hasKeys: boolean;
   readonly keySpecs: readonly KeySpec[];
   readonly container: Command | null;
-  /** By lower-case name without the container, in the order of the specs; empty but for containers. */
+  /** By lower-case name without the container, in the order of the specs. */
   readonly subcommands: Map<string, Command>;
   readonly runSession: SessionCommand["run"];
   readonly runData: DataCommand["run"];
