@@ -42,6 +42,8 @@ const MISSES = statIndex("keyspace_misses");
 const EXPIRED = statIndex("expired_keys");
 const DIRTY = statIndex("dirty");
 const PAGE_UNITS = 1024;
+/** Longest value of a short record. */
+const SHORT_VALUE_MAX = 0xffff;
 
 /** Expiry argument of `write`: leave the record's expiry as it is. */
 export const KEEP_EXPIRY = -1;
@@ -69,12 +71,19 @@ export class Database {
   /** True if the database has roots; sets `cells` and `base` to them. */
   private attach(): boolean {
     const pointer = this.store.control[this.row] as number;
-    if (pointer !== this.rootsPointer) {
-      this.rootsPointer = pointer;
-      this.cells = this.store.heap.i32[pointer >>> CHUNK_SHIFT] as Int32Array;
-      this.base = (pointer & UNIT_MASK) << 1;
-    }
+    // The view is compared too: roots may come again at the same place of a chunk made anew.
+    const cells = this.store.heap.i32[pointer >>> CHUNK_SHIFT] as Int32Array;
+    if (pointer !== this.rootsPointer || cells !== this.cells) this.attachTo(pointer);
     return pointer !== 0;
+  }
+
+  private attachTo(pointer: number): void {
+    const { heap } = this.store;
+    // Another thread may have made the roots, and their chunk, since this one took its lock.
+    heap.pool.sync();
+    this.rootsPointer = pointer;
+    this.cells = heap.i32[pointer >>> CHUNK_SHIFT] as Int32Array;
+    this.base = (pointer & UNIT_MASK) << 1;
   }
 
   private makeRoots(): boolean {
@@ -229,6 +238,15 @@ export class Database {
     valueLength: number,
     expiryMs: number,
   ): number {
+    if (
+      old !== 0 &&
+      expiryMs <= 0 &&
+      valueLength <= SHORT_VALUE_MAX &&
+      this.head(old) === (kind | (args.length(i) << 8) | (valueLength << 16))
+    ) {
+      // The commonest case: a short record without expiry gives way to one of the same shape.
+      return old;
+    }
     const keyLength = args.length(i);
     const area = kind === STRING_BIG ? POINTER_BYTES : valueLength;
     const expiry = expiryMs === KEEP_EXPIRY && old !== 0 ? this.expiryOf(old) : expiryMs;
@@ -240,13 +258,13 @@ export class Database {
     if (old !== 0 && blockSize(oldUnits) === blockSize(units)) {
       const oldKind = this.head(old) & 0xff;
       if (oldKind === (flags | kind) && (flags & FLAG_LONG) === 0) {
-        // The commonest case: same shape, only length and value differ.
+        // Only length, value and time of expiry differ.
         const m = this.store.heap.i32[old >>> CHUNK_SHIFT] as Int32Array;
         m[(old & UNIT_MASK) << 1] = flags | kind | (keyLength << 8) | (valueLength << 16);
         if (expiry > 0) this.writeExpiry(args, i, old, expiry, true);
         return old;
       }
-      if ((oldKind & TYPE_MASK) === STRING_BIG) this.releaseBig(this.bigBlockOf(old), args.slot[i] as number);
+      if ((oldKind & TYPE_MASK) === STRING_BIG) this.dropBig(old, args.slot[i] as number);
       this.fill(old, args, i, flags | kind, valueLength, expiry, oldKind);
       return old;
     }
@@ -271,7 +289,7 @@ export class Database {
     if (p === 0) return 0;
     if (old !== 0) {
       const oldKind = this.head(old) & 0xff;
-      if ((oldKind & TYPE_MASK) === STRING_BIG) this.releaseBig(this.bigBlockOf(old), slot);
+      if ((oldKind & TYPE_MASK) === STRING_BIG) this.dropBig(old, slot);
       (heap.i32[p >>> CHUNK_SHIFT] as Int32Array)[((p & UNIT_MASK) << 1) + 1] = this.store.lruClock;
       this.fill(p, args, i, kind, valueLength, expiry, oldKind);
       table.replaceFound(p);
@@ -401,23 +419,61 @@ export class Database {
     const expires = (this.head(p) & FLAG_EXPIRY) !== 0;
     this.store.table.removeFound(shard, this.cells, this.base + slot, hash, expires);
     this.addUnits(slot, -blockSize(this.unitsOf(p)));
-    this.freeRecord(shard, slot, p);
+    if (this.kindOf(p) === STRING_BIG) this.dropBig(p, slot);
+    this.store.heap.free(shard, p);
     this.count(shard, -1, expires ? -1 : 0);
   }
 
-  /** Frees a record and what hangs on it. It is in no table any more. */
-  freeRecord(shard: number, slot: number, p: number): void {
-    if (this.kindOf(p) === STRING_BIG) this.releaseBig(this.bigBlockOf(p), slot);
+  /** Frees a record and what hangs on it. No table has it and no slot counts it any more. */
+  freeRecord(shard: number, p: number): void {
+    if (this.kindOf(p) === STRING_BIG) this.releaseBig(this.bigBlockOf(p));
     this.store.heap.free(shard, p);
   }
 
-  /** Lets go of a big block; a pinned one stays until its last unpin. Counts it off its slot. */
-  private releaseBig(block: number, slot: number): void {
+  /** Takes the block of a record off its slot's count and lets go of it. */
+  private dropBig(p: number, slot: number): void {
+    const block = this.bigBlockOf(p);
+    this.addUnits(slot, -this.store.heap.blockUnits(block));
+    this.releaseBig(block);
+  }
+
+  /** Lets go of a big block; a pinned one stays until its last unpin. */
+  private releaseBig(block: number): void {
     const { heap } = this.store;
-    if (this.rootsPointer !== 0) this.addUnits(slot, -heap.blockUnits(block));
     const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
     const before = Atomics.or(m, (block & UNIT_MASK) << 1, BIG_BLOCK_ORPHAN);
     if ((before & BIG_BLOCK_PINS) === 0) heap.freeLarge(block);
+  }
+
+  /**
+   * Gives a string that `find` just returned another kind and length in its own block, with its
+   * bytes, key and expiry where they are. False if its block or the form of its header cannot hold
+   * them. Neither the old nor the new string may be a big one.
+   */
+  resizeInPlace(p: number, kind: number, valueLength: number): boolean {
+    const head = this.head(p);
+    const keyLength = this.keyLength(p);
+    const flags = head & 0xff & ~TYPE_MASK;
+    if (isLong(keyLength, valueLength) !== ((flags & FLAG_LONG) !== 0)) return false;
+    const units = recordUnits(flags, keyLength, valueLength);
+    if (blockSize(units) !== blockSize(this.unitsOf(p))) return false;
+    const m = this.store.heap.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    if (flags & FLAG_LONG) {
+      m[(p & UNIT_MASK) << 1] = flags | kind;
+      this.setLongLength(p, valueLength);
+    } else {
+      m[(p & UNIT_MASK) << 1] = flags | kind | (keyLength << 8) | (valueLength << 16);
+    }
+    return true;
+  }
+
+  /** Says how long the string in a record's big block is now. */
+  setBigLength(p: number, bytes: number): void {
+    this.setLongLength(p, bytes);
+  }
+
+  private setLongLength(p: number, bytes: number): void {
+    this.viewOf(p).setUint32(((p & UNIT_MASK) << 3) + HEADER_BYTES + 4, bytes, true);
   }
 
   /** Makes the big string of a record that was just written point to a block. */
@@ -464,14 +520,18 @@ export class Database {
     return units * 8;
   }
 
-  /** A key changed: `event` is the name of the key event. Called once per changed key. */
-  changed(event: string, args: Args, i: number): void {
-    this.changedKey(event, args.source(i), args.start[i] as number, args.end[i] as number);
+  /**
+   * A key changed: `event` is the name of the key event, `also` of the one that Redis sends after it
+   * for the same change ("expire" where SET has a time), else empty. Called once per changed key.
+   */
+  changed(event: string, args: Args, i: number, also = ""): void {
+    this.changedKey(event, args.source(i), args.start[i] as number, args.end[i] as number, also);
   }
 
-  changedKey(event: string, source: Uint8Array, start: number, end: number): void {
-    this.store.stats.add(DIRTY, 1);
-    if (this.store.listener !== null) this.store.listener.changed(this, event, source, start, end);
+  changedKey(event: string, source: Uint8Array, start: number, end: number, also = ""): void {
+    const { stats, listener } = this.store;
+    stats.add(DIRTY, 1);
+    if (listener !== null) listener.changed(this, event, source, start, end, also);
   }
 
   private count(shard: number, keys: number, expires: number): void {

@@ -13,7 +13,7 @@
  */
 import { SLOTS } from "../limits.ts";
 
-export const ROOT_UNITS_AT = SLOTS;
+export const ROOT_UNITS_AT: number = SLOTS;
 export const ROOT_COUNTERS_AT: number = 2 * SLOTS;
 export const COUNTER_WORDS = 4;
 export const C_KEYS = 0;

@@ -24,7 +24,14 @@ const SLOT_BITS = 14;
 
 /** Hears of every change; see `Database.changed`. */
 export type ChangeListener = {
-  changed(db: Database, event: string, source: Uint8Array, start: number, end: number): void;
+  changed(
+    db: Database,
+    event: string,
+    source: Uint8Array,
+    start: number,
+    end: number,
+    also: string,
+  ): void;
 };
 
 export type StoreOptions = {
@@ -51,7 +58,8 @@ export class Store {
   now = 0;
   /** 24 bits: seconds for LRU. */
   lruClock = 0;
-  /** Expired keys are hidden and removed; off while DEBUG SET-ACTIVE-EXPIRE says so for the walk. */
+  /** Longest string that APPEND and SETRANGE may make: `proto-max-bulk-len`. */
+  bulkMax: number = 512 * 1024 * 1024;
   listener: ChangeListener | null = null;
   private readonly times: Float64Array;
 

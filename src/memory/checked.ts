@@ -9,7 +9,7 @@ import { assert } from "../base/assert.ts";
 import type { Heap } from "./heap.ts";
 import { CHUNK_SHIFT, UNIT_MASK } from "./layout.ts";
 
-export const POISON = 0x5eadbeef | 0;
+export const POISON: number = 0x5eadbeef | 0;
 
 export class BlockMap {
   private readonly heap: Heap;

@@ -23,12 +23,12 @@ export const PAGE_BYTES = 8192;
 export const PAGE_UNITS = 1024;
 export const PAGE_UNIT_SHIFT = 10;
 export const PAGES_PER_SPAN = 8;
-export const CHUNK_BYTES_MAX = 1 << 30;
-export const CHUNK_BYTES_MIN = 1 << 22;
+export const CHUNK_BYTES_MAX: number = 1 << 30;
+export const CHUNK_BYTES_MIN: number = 1 << 22;
 /** Spans of a 1 GiB chunk. */
-export const CHUNK_SPANS_MAX = CHUNK_BYTES_MAX / SPAN_BYTES;
+export const CHUNK_SPANS_MAX: number = CHUNK_BYTES_MAX / SPAN_BYTES;
 
-export const BITMAP_WORDS = CHUNK_SPANS_MAX / 32;
+export const BITMAP_WORDS: number = CHUNK_SPANS_MAX / 32;
 export const CHUNK_ROW_WORDS = 8;
 /** 0 none, 1 present. */
 export const CHUNK_STATE = 0;
@@ -71,10 +71,10 @@ export const DATABASE_ROW_WORDS = 2;
 /** Pointer to the block of slot roots, 0 while the database never had a key. */
 export const DB_ROOTS = 0;
 
-export const CHUNK_ROWS_AT = HEADER_WORDS;
-export const BITMAPS_AT = CHUNK_ROWS_AT + CHUNKS_MAX * CHUNK_ROW_WORDS;
-export const DATABASES_AT = BITMAPS_AT + CHUNKS_MAX * BITMAP_WORDS;
-export const SHARDS_AT = DATABASES_AT + DATABASES_MAX * DATABASE_ROW_WORDS;
+export const CHUNK_ROWS_AT: number = HEADER_WORDS;
+export const BITMAPS_AT: number = CHUNK_ROWS_AT + CHUNKS_MAX * CHUNK_ROW_WORDS;
+export const DATABASES_AT: number = BITMAPS_AT + CHUNKS_MAX * BITMAP_WORDS;
+export const SHARDS_AT: number = DATABASES_AT + DATABASES_MAX * DATABASE_ROW_WORDS;
 
 /** A lock's own 128 bytes. */
 export const LOCK_LINE_WORDS = 32;

@@ -107,6 +107,8 @@ export class ChunkPool {
   /** Pointer to `spans` neighbouring spans, 0 when memory is out. */
   take(spans: number): number {
     this.lock();
+    // What `find` chooses may be in a chunk that another thread made.
+    this.sync();
     let p = this.find(spans);
     if (p === 0 && this.addChunk(spans)) p = this.find(spans);
     if (p !== 0) {

@@ -108,8 +108,10 @@ export class TestStore {
       stats: new Stats(new SharedArrayBuffer(statsBytes(1)), 1, 0),
     });
     this.store.listener = {
-      changed: (_db, event, source, start, end) => {
-        this.events.push(`${event} ${latin1(source, start, end)}`);
+      changed: (_db, event, source, start, end, also) => {
+        const key = latin1(source, start, end);
+        this.events.push(`${event} ${key}`);
+        if (also !== "") this.events.push(`${also} ${key}`);
       },
     };
     this.commands = new CommandTable(options.commands);
@@ -227,7 +229,8 @@ export class TestStore {
   /** Arguments are only good for the call: what is left of them is made useless. */
   #dropArgs(): void {
     const { args, heap } = this;
-    for (const big of args.bigs ?? []) if (big !== null && big.block !== 0) heap.freeLarge(big.block);
+    for (const big of args.bigs ?? [])
+      if (big !== null && big.block !== 0) heap.freeLarge(big.block);
     args.bigs = null;
     args.buffer.fill(0xee);
     args.start.fill(-1);

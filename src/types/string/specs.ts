@@ -160,6 +160,30 @@ export const INCRBYFLOAT_META: CommandMeta = {
   args: [key(["RW", "access", "update"]), double("increment")],
 };
 
+export const LCS_META: CommandMeta = {
+  name: "LCS",
+  group: "string",
+  since: "7.0.0",
+  complexity: "O(N*M) where N and M are the lengths of s1 and s2, respectively",
+  summary: "Finds the longest common substring.",
+  flags: ["readonly"],
+  args: [
+    key(["RO", "access"], { name: "key1", keySpec: 0 }),
+    key(["RO", "access"], { name: "key2", keySpec: 0 }),
+    opt(token("LEN")),
+    opt(token("IDX")),
+    opt(token("MINMATCHLEN", int("min-match-len"))),
+    opt(token("WITHMATCHLEN")),
+  ],
+  keys: [
+    {
+      flags: ["RO", "access"],
+      begin: { type: "index", index: 1 },
+      find: { type: "range", last: 1, step: 1, limit: 0 },
+    },
+  ],
+};
+
 export const MGET_META: CommandMeta = {
   name: "MGET",
   group: "string",
@@ -296,4 +320,18 @@ export const STRLEN_META: CommandMeta = {
   summary: "Returns the length of a string value.",
   flags: ["readonly", "fast"],
   args: [key(["RO"])],
+};
+
+export const SUBSTR_META: CommandMeta = {
+  name: "SUBSTR",
+  group: "string",
+  since: "1.0.0",
+  complexity:
+    "O(N) where N is the length of the returned string. The complexity is ultimately " +
+    "determined by the returned length, but because creating a substring from an existing " +
+    "string is very cheap, it can be considered O(1) for small strings.",
+  summary: "Returns a substring from a string value.",
+  flags: ["readonly"],
+  args: [key(["RO", "access"]), int("start"), int("end")],
+  deprecated: { since: "2.0.0", replacedBy: "`GETRANGE`" },
 };
