@@ -63,6 +63,12 @@ export const ALLOWED: readonly Allowed[] = [
     reason: "the node ids are named after their token",
   },
   {
+    commands: ["lcs"],
+    path: "docs.arguments[4].name",
+    since: "7.2.0",
+    reason: "the value after MINMATCHLEN is named min-match-len",
+  },
+  {
     commands: ["config|get"],
     path: "docs.arguments[0]*",
     since: "7.2.0",
