@@ -73,27 +73,32 @@ export function parseInt64(buf: Uint8Array, start: number, end: number): boolean
 function parseLong(buf: Uint8Array, start: number, end: number, isNegative: boolean): boolean {
   if (end - start > 19 || buf[start] === ZERO) return false;
   const middle = end - 9;
-  const high = digits(buf, start, middle);
+  const second = end - start > 18 ? start + 1 : start;
+  const first = digits(buf, start, second);
+  const rest = digits(buf, second, middle);
   const low = digits(buf, middle, end);
-  if (high < 0 || low < 0) return false;
-  const upperHalf = Math.floor(high / 65536) * 1e9;
-  const lowerHalf = (high % 65536) * 1e9 + low;
-  const sum = (upperHalf % 65536) * 65536 + lowerHalf;
-  const hi = Math.floor(upperHalf / 65536) + Math.floor(sum / TWO_32);
-  const lo = sum % TWO_32;
+  if (first < 0 || rest < 0 || low < 0) return false;
+  const high = first * 1e9 + rest;
+  const highUpper = Math.floor(high / 65536);
+  const upper = highUpper * 1e9;
+  const lower = (high - highUpper * 65536) * 1e9 + low;
+  const upperWhole = Math.floor(upper / 65536);
+  const sum = (upper - upperWhole * 65536) * 65536 + lower;
+  const hi = upperWhole + Math.floor(sum / TWO_32);
+  const lo = sum >>> 0;
   if (hi > 0x7fffffff && !(isNegative && hi === 0x80000000 && lo === 0)) return false;
   int64.lo = isNegative ? -lo >>> 0 : lo;
   int64.hi = isNegative ? (lo === 0 ? -hi | 0 : ~hi) : hi;
   return true;
 }
 
-/** The value of up to 15 digits, or -1. */
+/** The value of up to nine digits, or -1. */
 function digits(buf: Uint8Array, start: number, end: number): number {
   let value = 0;
   for (let i = start; i < end; i++) {
     const digit = buf[i]! - ZERO;
     if (digit < 0 || digit > 9) return -1;
-    value = value * 10 + digit;
+    value = (value * 10 + digit) | 0;
   }
   return value;
 }
@@ -110,13 +115,14 @@ export function formatInt64(hi: number, lo: number, buf: Uint8Array, at: number)
     upper = lower === 0 ? -hi >>> 0 : ~hi >>> 0;
   }
   // Long division by 10^9 over 32, 16 and 16 bits: every remainder times 65536 is a safe integer.
+  // Remainders by subtraction: `%` on numbers beyond 32 bits is a call into C.
   const quotient0 = Math.floor(upper / 1e9);
-  const step1 = (upper % 1e9) * 65536 + (lower >>> 16);
+  const step1 = (upper - quotient0 * 1e9) * 65536 + (lower >>> 16);
   const quotient1 = Math.floor(step1 / 1e9);
-  const step2 = (step1 % 1e9) * 65536 + (lower & 0xffff);
+  const step2 = (step1 - quotient1 * 1e9) * 65536 + (lower & 0xffff);
   const quotient2 = Math.floor(step2 / 1e9);
   const end = writeDecimal(buf, start, quotient0 * TWO_32 + quotient1 * 65536 + quotient2);
-  writeDigits(buf, end, end + 9, step2 % 1e9);
+  writeDigits(buf, end, end + 9, step2 - quotient2 * 1e9);
   return end + 9;
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Random } from "./random.ts";
-import { halfSipHash13 } from "./siphash.ts";
+import { halfSipHash13, halfSipHash13View } from "./siphash.ts";
 
 /** Published vectors of HalfSipHash-1-3: key 00 01 .. 07, message i is the bytes 00 .. i-1. */
 const VECTORS = `
@@ -19,11 +19,14 @@ const VECTORS = `
 test("the published vectors, at every alignment, in private and shared memory", () => {
   for (const memory of [new ArrayBuffer(80), new SharedArrayBuffer(80)]) {
     const buf = new Uint8Array(memory);
+    const view = new DataView(memory);
     for (let shift = 0; shift < 8; shift++) {
       for (let i = 0; i < 64; i++) buf[shift + i] = i;
       VECTORS.forEach((hex, length) => {
-        const hash = halfSipHash13(0x03020100, 0x07060504, buf, shift, shift + length);
+        const end = shift + length;
+        const hash = halfSipHash13(0x03020100, 0x07060504, buf, shift, end);
         assert.equal(hash, Number.parseInt(hex, 16) | 0, `shift ${shift}, length ${length}`);
+        assert.equal(halfSipHash13View(0x03020100, 0x07060504, view, shift, end), hash);
       });
     }
   }
