@@ -5,5 +5,10 @@
 import type { CommandSpec } from "./command/spec.ts";
 import { COMMAND_COMMANDS } from "./server/commands/command.ts";
 import { CONFIG_COMMANDS } from "./server/commands/config.ts";
+import { STRING_COMMANDS } from "./types/string/commands.ts";
 
-export const COMMANDS: readonly CommandSpec[] = [...COMMAND_COMMANDS, ...CONFIG_COMMANDS];
+export const COMMANDS: readonly CommandSpec[] = [
+  ...STRING_COMMANDS,
+  ...COMMAND_COMMANDS,
+  ...CONFIG_COMMANDS,
+];
