@@ -1,14 +1,28 @@
-/**
- * Every command of the server. A family adds its own list here; the command table, COMMAND, the
- * reference and the README's table of commands all come from this one.
- */
+/** All commands of the server, in one list: what has a handler, and nothing else. */
+import { CLUSTER_COMMANDS } from "./cluster/commands.ts";
+import { CommandTable } from "./command/lookup.ts";
 import type { CommandSpec } from "./command/spec.ts";
+import { CLIENT_COMMANDS } from "./server/commands/client.ts";
 import { COMMAND_COMMANDS } from "./server/commands/command.ts";
 import { CONFIG_COMMANDS } from "./server/commands/config.ts";
+import { CONNECTION_COMMANDS } from "./server/commands/connection.ts";
+import { DEBUG_COMMANDS } from "./server/commands/debug.ts";
+import { INFO_COMMANDS } from "./server/commands/info.ts";
+import { KEY_COMMANDS } from "./types/keys/commands.ts";
 import { STRING_COMMANDS } from "./types/string/commands.ts";
 
 export const COMMANDS: readonly CommandSpec[] = [
   ...STRING_COMMANDS,
-  ...COMMAND_COMMANDS,
+  ...KEY_COMMANDS,
+  ...CONNECTION_COMMANDS,
+  ...CLIENT_COMMANDS,
   ...CONFIG_COMMANDS,
+  ...COMMAND_COMMANDS,
+  ...INFO_COMMANDS,
+  ...DEBUG_COMMANDS,
+  ...CLUSTER_COMMANDS,
 ];
+
+export function serverCommands(): CommandTable {
+  return new CommandTable(COMMANDS);
+}

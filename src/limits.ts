@@ -51,6 +51,8 @@ export const PORT_MAX = 65535;
 export const QUORUM_PORT_OFFSET = 200;
 /** `cluster-port` when it is 0: the client port plus this. */
 export const CLUSTER_PORT_OFFSET = 10000;
+/** Blocks of ports tried for `shard-owners-port auto`. */
+export const OWNER_PORT_TRIES = 100;
 /** Addresses in one `bind`. */
 export const BIND_ADDRESSES_MAX = 16;
 
@@ -62,6 +64,9 @@ export const INLINE_MAX: number = 64 * 1024;
 export const MULTIBULK_MAX: number = 1024 * 1024;
 /** An argument longer than this is received straight into a heap block. */
 export const BIG_ARGUMENT_BYTES: number = 64 * 1024;
+
+/** Rows of the client table; `maxclients` may be set up to this without a restart. */
+export const CLIENT_ROWS = 65536;
 
 // Configuration.
 

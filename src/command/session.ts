@@ -3,13 +3,13 @@
  * as one thread sees it. `server/` implements both.
  */
 
-import type { Topology } from "../cluster/topology.ts";
 import type { RandomSource } from "../env/env.ts";
 import type { Stats } from "../keyspace/stats.ts";
 import type { Store } from "../keyspace/store.ts";
 import type { ClientTable } from "../server/client-table.ts";
 import type { CommandStats } from "../server/command-stats.ts";
 import type { Change, Config } from "../server/config/config.ts";
+import type { Topology } from "../server/topology.ts";
 import type { CommandTable } from "./lookup.ts";
 
 export type Session = {
@@ -38,6 +38,8 @@ export type Session = {
   noEvict: boolean;
   /** Closes once the reply under way has been sent. */
   closeAfterReply(): void;
+  /** Closes at once, with what is under way not sent. */
+  closeSilently(): void;
   /** Does what RESET does to a session's own state, HELLO 2 included. */
   reset(): void;
   /** Tells other threads of a changed name, database or library. */
@@ -49,6 +51,7 @@ export type Server = {
   readonly commands: CommandTable;
   readonly config: Config;
   readonly store: Store;
+  /** Rows that the running session is counted in; all rows can be read through them. */
   readonly stats: Stats;
   readonly commandStats: CommandStats;
   readonly clients: ClientTable;

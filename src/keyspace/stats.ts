@@ -1,6 +1,10 @@
 /**
- * Statistics: one row of doubles per thread in shared memory, written by that thread alone and
- * summed by whoever reads. Nothing is gathered and nothing is locked, so a sum may be a moment old.
+ * Statistics: rows of doubles in shared memory, each written by one thread alone and summed by
+ * whoever reads. Nothing is gathered and nothing is locked, so a sum may be a moment old.
+ *
+ * There is a row per thread and then a row per owner port: what is done for connections of an
+ * owner's port is counted in its row, so that INFO there can tell it apart. An owner's port
+ * belongs to one thread, so a row still has one writer.
  */
 
 export const STAT_NAMES = [
@@ -46,8 +50,8 @@ const INDEX = new Map<string, number>(STAT_NAMES.map((name, i) => [name, i]));
 /** Doubles per row, a multiple of a cache line so that threads do not share one. */
 const ROW = Math.ceil(STAT_NAMES.length / 16) * 16;
 
-export function statsBytes(threads: number): number {
-  return threads * ROW * 8;
+export function statsBytes(rows: number): number {
+  return rows * ROW * 8;
 }
 
 export function statIndex(name: StatName): number {
@@ -55,14 +59,17 @@ export function statIndex(name: StatName): number {
 }
 
 export class Stats {
+  /** Rows of the whole table, and the one that this object writes. */
+  readonly rows: number;
+  readonly row: number;
   private readonly all: Float64Array;
-  private readonly threads: number;
   private readonly base: number;
 
-  constructor(buffer: SharedArrayBuffer, threads: number, thread: number) {
+  constructor(buffer: SharedArrayBuffer, rows: number, row: number) {
     this.all = new Float64Array(buffer);
-    this.threads = threads;
-    this.base = thread * ROW;
+    this.rows = rows;
+    this.row = row;
+    this.base = row * ROW;
   }
 
   add(index: number, amount: number): void {
@@ -78,28 +85,24 @@ export class Stats {
     if (value > (this.all[this.base + index] as number)) this.all[this.base + index] = value;
   }
 
-  own(name: StatName): number {
-    return this.all[this.base + statIndex(name)] as number;
-  }
-
-  of(thread: number, name: StatName): number {
-    return this.all[thread * ROW + statIndex(name)] as number;
+  of(row: number, name: StatName): number {
+    return this.all[row * ROW + statIndex(name)] as number;
   }
 
   sum(name: StatName): number {
     let sum = 0;
-    for (let t = 0; t < this.threads; t++) sum += this.of(t, name);
+    for (let row = 0; row < this.rows; row++) sum += this.of(row, name);
     return sum;
   }
 
   most(name: StatName): number {
     let most = 0;
-    for (let t = 0; t < this.threads; t++) most = Math.max(most, this.of(t, name));
+    for (let row = 0; row < this.rows; row++) most = Math.max(most, this.of(row, name));
     return most;
   }
 
-  /** Sets a counter of every thread to zero; an increment under way may survive. */
+  /** Sets a counter of every row to zero; an increment under way may survive. */
   reset(name: StatName): void {
-    for (let t = 0; t < this.threads; t++) this.all[t * ROW + statIndex(name)] = 0;
+    for (let row = 0; row < this.rows; row++) this.all[row * ROW + statIndex(name)] = 0;
   }
 }

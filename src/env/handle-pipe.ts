@@ -1,0 +1,158 @@
+/**
+ * Passes connections and listeners between threads of this process, over a pipe as between
+ * processes: the receiver gets a descriptor of its own, so no two threads ever hold the same one.
+ * Node offers this only between processes; its internal pipe handles do it within one as well.
+ *
+ * A message is 4 bytes with one handle: kind, owner + 1 (u16, 0 for the plain port), spare.
+ */
+import { randomBytes } from "node:crypto";
+import { unlinkSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AcceptedHandle } from "./socket-link.ts";
+
+export const PASS_CONNECTION = 1;
+export const PASS_UNIX_CONNECTION = 2;
+export const PASS_LISTENER = 3;
+export const PASS_UNIX_LISTENER = 4;
+
+export type ListeningHandle = AcceptedHandle & {
+  onconnection: ((status: number, handle: AcceptedHandle | undefined) => void) | null;
+  listen(backlog: number): number;
+};
+
+type PipeHandle = AcceptedHandle & {
+  open(fd: number): number;
+  connect(request: object, path: string): number;
+  readStart(): number;
+  unref(): void;
+  pendingHandle: AcceptedHandle | null;
+  onread: (this: PipeHandle, data: ArrayBuffer | undefined) => void;
+  writeLatin1String(request: object, text: string, handle: AcceptedHandle): number;
+};
+
+type PipeBinding = {
+  Pipe: new (type: number) => PipeHandle;
+  PipeConnectWrap: new () => { oncomplete: (status: number) => void };
+  constants: { IPC: number };
+};
+
+type StreamBinding = {
+  WriteWrap: new () => { oncomplete: (status: number) => void; handle?: unknown; async?: boolean };
+};
+
+function binding(name: string): unknown {
+  const internal = process as unknown as { binding(name: string): unknown };
+  return internal.binding(name);
+}
+
+/** The sending end, one per receiving thread. */
+export class HandleSender {
+  private readonly pipe: PipeHandle;
+  /** Keeps the descriptor that the pipe was opened on. */
+  private readonly accepted: AcceptedHandle;
+  private readonly stream: StreamBinding;
+
+  constructor(accepted: AcceptedHandle) {
+    const { Pipe, constants } = binding("pipe_wrap") as PipeBinding;
+    this.stream = binding("stream_wrap") as StreamBinding;
+    this.accepted = accepted;
+    this.pipe = new Pipe(constants.IPC);
+    const status = this.pipe.open(accepted.fd ?? -1);
+    if (status !== 0) throw new Error(`cannot open the pipe to a thread: ${status}`);
+  }
+
+  /** Sends a handle and then calls `done`, which must close it here. */
+  send(kind: number, owner: number, handle: AcceptedHandle, done: () => void): void {
+    const request = new this.stream.WriteWrap();
+    request.oncomplete = done;
+    request.handle = this.pipe;
+    const text = String.fromCharCode(kind, (owner + 1) & 0xff, (owner + 1) >> 8, 0);
+    const status = this.pipe.writeLatin1String(request, text, handle);
+    if (status !== 0 || request.async !== true) done();
+  }
+
+  /** The descriptor of `accepted` ends with the process. */
+  get descriptor(): number {
+    return this.accepted.fd ?? -1;
+  }
+}
+
+/** Where one thread connects its receiving end. */
+export class HandleHub {
+  readonly path: string;
+  private readonly server: Server = createServer();
+
+  constructor() {
+    const name = `zerohop-${process.pid}-${randomBytes(6).toString("hex")}`;
+    this.path =
+      process.platform === "win32" ? `\\\\.\\pipe\\${name}` : join(tmpdir(), `${name}.sock`);
+  }
+
+  /** Resolves when the path may be given to the thread; calls `connected` once. */
+  listen(connected: (sender: HandleSender) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.server.once("error", reject);
+      this.server.listen(this.path, () => {
+        onConnection(this.server, (handle) => {
+          connected(new HandleSender(handle));
+          this.close();
+        });
+        resolve();
+      });
+    });
+  }
+
+  close(): void {
+    this.server.close();
+    try {
+      unlinkSync(this.path);
+    } catch {
+      // Closing the server removes the file on most systems.
+    }
+  }
+}
+
+/** The receiving end: connects to the hub and calls `received` with each handle. */
+export function receiveHandles(
+  path: string,
+  received: (kind: number, owner: number, handle: AcceptedHandle) => void,
+): void {
+  const { Pipe, PipeConnectWrap, constants } = binding("pipe_wrap") as PipeBinding;
+  const pipe = new Pipe(constants.IPC);
+  const request = new PipeConnectWrap();
+  pipe.onread = function (data) {
+    const handle = this.pendingHandle;
+    this.pendingHandle = null;
+    if (data === undefined || handle === null) return;
+    const bytes = new Uint8Array(data);
+    const owner = ((bytes[1] ?? 0) | ((bytes[2] ?? 0) << 8)) - 1;
+    received(bytes[0] ?? 0, owner, handle);
+  };
+  request.oncomplete = (status) => {
+    if (status !== 0) throw new Error(`cannot connect to the acceptor: ${status}`);
+    pipe.readStart();
+    pipe.unref();
+  };
+  const status = pipe.connect(request, path);
+  if (status !== 0) throw new Error(`cannot connect to the acceptor: ${status}`);
+}
+
+/** Takes accepted handles of a listening server as they are, before Node wraps them. */
+export function onConnection(server: Server, accepted: (handle: AcceptedHandle) => void): void {
+  takeConnections(listeningHandle(server), accepted);
+}
+
+export function listeningHandle(server: Server): ListeningHandle {
+  return (server as unknown as { _handle: ListeningHandle })._handle;
+}
+
+export function takeConnections(
+  listener: ListeningHandle,
+  accepted: (handle: AcceptedHandle) => void,
+): void {
+  listener.onconnection = (status, handle) => {
+    if (status === 0 && handle !== undefined) accepted(handle);
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * The real outside world: clock, random numbers, timers and waiting of Node. The only file of the
+ * core's world that touches them.
+ */
+import { randomBytes } from "node:crypto";
+import { Random } from "../base/random.ts";
+import type { Waiting } from "../memory/lock.ts";
+import type { Clock, RandomSource, Timers } from "./env.ts";
+
+export class SystemClock implements Clock {
+  unixMs: number = Date.now();
+
+  refresh(): void {
+    this.unixMs = Date.now();
+  }
+
+  monotonicMs(): number {
+    return performance.now();
+  }
+}
+
+export const systemWaiting: Waiting = {
+  wait(words, index, value, timeoutMs) {
+    Atomics.wait(words, index, value, timeoutMs);
+  },
+  now: () => performance.now(),
+};
+
+/** A generator with a seed from the system. */
+export function systemRandom(): RandomSource {
+  return new Random(randomBytes(4).readUInt32LE());
+}
+
+/** `bytes` random bytes in lower-case hexadecimal. */
+export function randomHex(bytes: number): string {
+  return randomBytes(bytes).toString("hex");
+}
+
+export const systemTimers: Timers = {
+  every(ms, run) {
+    const timer = setInterval(run, ms);
+    timer.unref();
+    return () => clearInterval(timer);
+  },
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** A shared buffer, or null when the system refuses one that large. */
+export function makeSharedBuffer(bytes: number): SharedArrayBuffer | null {
+  try {
+    return new SharedArrayBuffer(bytes);
+  } catch (error) {
+    // RangeError: the system has no address space or no memory for it.
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}

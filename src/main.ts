@@ -1,0 +1,151 @@
+#!/usr/bin/env node
+/**
+ * The `zerohop` executable: configuration, shared memory, threads. What goes wrong before the
+ * server is ready is one line on standard error and exit status 1.
+ */
+import { openSync, writeFileSync } from "node:fs";
+import { arch, release, type } from "node:os";
+import { loadOrMakeNodeId } from "./cluster/shard-owners/meta-file.ts";
+import { fillSlots, ownerNodes } from "./cluster/shard-owners/layout.ts";
+import { COMMANDS } from "./commands.ts";
+import type { ServerFacts } from "./command/session.ts";
+import { memoryLimit } from "./env/cgroup.ts";
+import { errorText, systemConfigHost } from "./env/config-host.ts";
+import { makeSharedBuffer, randomHex, SystemClock, systemRandom, systemWaiting } from "./env/system.ts";
+import { CLIENT_ROWS } from "./limits.ts";
+import { ChunkPool } from "./memory/pool.ts";
+import type { Config } from "./server/config/config.ts";
+import { load } from "./server/config/load.ts";
+import { BindError } from "./server/listeners.ts";
+import { makeSharedState, newLockCounters, type SharedState } from "./server/shared-state.ts";
+import { Supervisor } from "./server/thread-supervisor.ts";
+import { REDIS_VERSION, VERSION } from "./version.ts";
+
+/** Part of a control group's memory that the heap may take; the rest is for everything else. */
+const HEAP_SHARE = 0.9;
+
+function fail(text: string): never {
+  process.stderr.write(`${text}\n`);
+  process.exit(1);
+}
+
+function loadConfig(): Config {
+  const loaded = load({
+    ...systemConfigHost(),
+    argv: process.argv.slice(2).map((word) => Buffer.from(word, "utf8").toString("latin1")),
+    env: process.env,
+    version: `ZeroHop server v=${VERSION} redis=${REDIS_VERSION} node=${process.versions.node}`,
+  });
+  if (loaded.kind === "print") {
+    process.stdout.write(loaded.text);
+    process.exit(0);
+  }
+  if (loaded.kind === "error") fail(loaded.message);
+  return loaded.config;
+}
+
+/** Goes to `dir` and makes sure that the log and pid files can be written. */
+function prepareFiles(config: Config): void {
+  try {
+    process.chdir(Buffer.from(config.dir, "latin1").toString("utf8"));
+  } catch (error) {
+    fail(`zerohop: dir ${config.dir}: ${errorText(error)}`);
+  }
+  try {
+    if (config.logfile !== "") openSync(config.logfile, "a");
+  } catch (error) {
+    fail(`zerohop: logfile ${config.logfile}: ${errorText(error)}`);
+  }
+  try {
+    if (config.pidfile !== "") writeFileSync(config.pidfile, `${process.pid}\n`);
+  } catch (error) {
+    fail(`zerohop: pidfile ${config.pidfile}: ${errorText(error)}`);
+  }
+}
+
+/** Makes the first chunk here, so that a machine without memory is told at the start. */
+function firstChunk(shared: SharedState): ReturnType<ChunkPool["snapshot"]> {
+  const host = {
+    thread: -1,
+    waiting: systemWaiting,
+    counters: newLockCounters(),
+    publish: () => {},
+    receive: () => null,
+    makeBuffer: makeSharedBuffer,
+  };
+  const pool = new ChunkPool(new Int32Array(shared.control), host, shared.checked);
+  if (!pool.reserve(1)) fail("zerohop: memory-chunk: the system has no memory for a first chunk");
+  return pool.snapshot();
+}
+
+function sharedPort(): boolean {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  return process.platform === "linux" && (major > 22 || (major === 22 && minor >= 12));
+}
+
+function nodeIdOf(config: Config): string {
+  if (config.owners === 0) return randomHex(20);
+  const id = loadOrMakeNodeId(systemConfigHost(), config.dir, randomHex);
+  if (!id.ok) fail(`zerohop: ${id.error}`);
+  return id.nodeId;
+}
+
+async function main(): Promise<void> {
+  const config = loadConfig();
+  prepareFiles(config);
+  const nodeId = nodeIdOf(config);
+  const clock = new SystemClock();
+  const clientRows = Math.max(config.maxclients, CLIENT_ROWS);
+  const shared = makeSharedState({
+    threads: config.threads,
+    shards: config.shards,
+    commands: COMMANDS.length,
+    clientRows,
+    owners: config.owners,
+    chunkBytes: config.memoryChunk,
+    memoryLimit: Math.floor(memoryLimit() * HEAP_SHARE),
+    unixMs: clock.unixMs,
+    random: systemRandom(),
+    checked: process.env["ZEROHOP_CHECK"] === "1",
+  });
+  const runId = randomHex(20);
+  const supervisor = new Supervisor({
+    config,
+    shared,
+    chunks: firstChunk(shared),
+    threadUrl: new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js", import.meta.url),
+    reusePort: sharedPort(),
+    facts: (tcpPort, ownerPorts, acceptMode): ServerFacts => ({
+      version: VERSION,
+      redisVersion: REDIS_VERSION,
+      runId,
+      nodeId,
+      startedMs: clock.unixMs,
+      processId: process.pid,
+      nodeVersion: process.versions.node,
+      os: `${type()} ${release()} ${arch()}`,
+      archBits: 64,
+      executable: process.argv[1] ?? "",
+      tcpPort,
+      ownerPorts,
+      acceptMode,
+    }),
+    nodes(ownerPorts) {
+      if (config.owners === 0) return null;
+      const nodes = ownerNodes(nodeId, config.owners, ownerPorts[0] ?? 0);
+      fillSlots(new Int32Array(shared.slots), nodes);
+      return nodes;
+    },
+  });
+  process.on("SIGTERM", () => supervisor.end("Received SIGTERM scheduling shutdown..."));
+  process.on("SIGINT", () => supervisor.end("Received SIGINT scheduling shutdown..."));
+  supervisor.log("notice", `ZeroHop ${VERSION} (Redis ${REDIS_VERSION}), ${config.threads} threads, ${config.shards} shards`);
+  try {
+    await supervisor.start();
+  } catch (error) {
+    if (error instanceof BindError) fail(`zerohop: ${error.message}`);
+    throw error;
+  }
+}
+
+await main();

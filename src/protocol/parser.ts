@@ -1,0 +1,295 @@
+/**
+ * The careful request parser: one per session, kept over reads. It takes what the fast path did
+ * not: inline requests, requests cut anywhere, arguments of any length, everything malformed.
+ *
+ * It keeps its place, so that a byte is looked at once when it comes and once when it is copied.
+ * Bytes of arguments are collected one behind the other in `buffer`, and ranges in `args` point
+ * there, except arguments over BIG_ARGUMENT_BYTES, which go straight into a block of the heap.
+ *
+ *   idle -> line of "*n" or inline -> (line of "$n" -> n bytes and two more) * n -> complete
+ */
+import { parseInt64, int64, int64ToNumber } from "../base/int64.ts";
+import type { Args, BigArgument } from "../command/args.ts";
+import { bigStart, makeBigBlock } from "../keyspace/big-block.ts";
+import { BIG_ARGUMENT_BYTES, INLINE_MAX, MULTIBULK_MAX } from "../limits.ts";
+import type { Heap } from "../memory/heap.ts";
+import { CHUNK_SHIFT } from "../memory/layout.ts";
+import { splitInline } from "./inline.ts";
+
+export const COMPLETE = 1;
+export const NEED_MORE = 2;
+export const FAILED = 3;
+
+const LF = 10;
+const CR = 13;
+const STAR = 42;
+const DOLLAR = 36;
+
+const IDLE = 0;
+const HEADER = 1;
+const INLINE = 2;
+const BULK_LINE = 3;
+const BULK = 4;
+
+const NO_BYTES = new Uint8Array(0);
+/** The buffer is given up between requests when it has grown beyond this. */
+const KEEP_BYTES = 65536;
+
+export type ParserLimits = {
+  /** proto-max-bulk-len. */
+  bulkMax: number;
+  /** A session that has to authenticate may only send short requests. */
+  unauthenticated: boolean;
+};
+
+export class Parser {
+  readonly args: Args;
+  /** Index behind the bytes that `feed` took. */
+  consumed = 0;
+  /** Text behind "ERR Protocol error: " after FAILED. */
+  error = "";
+  /** Bytes looked at, for the bound of twice the bytes received. */
+  scanned = 0;
+  private readonly heap: Heap;
+  private state = IDLE;
+  private buffer: Uint8Array = NO_BYTES;
+  private used = 0;
+  /** Bytes of the line under way that are in `buffer` behind `used`. */
+  private lineBytes = 0;
+  private wanted = 0;
+  private bulkLength = 0;
+  private bulkLeft = 0;
+  private big: BigArgument | null = null;
+  private bigAt = 0;
+  private bigBytes = 0;
+
+  constructor(heap: Heap, args: Args) {
+    this.heap = heap;
+    this.args = args;
+  }
+
+  /** True between requests: nothing of an unfinished one is held. */
+  get idle(): boolean {
+    return this.state === IDLE;
+  }
+
+  /** Bytes held for an unfinished request, those in heap blocks included. */
+  get held(): number {
+    return this.state === IDLE ? 0 : this.used + this.lineBytes + this.bigBytes;
+  }
+
+  /**
+   * Takes bytes `start..end` until a request is complete. With COMPLETE the request is in `args`;
+   * one of no arguments, which Redis ignores, has count 0.
+   */
+  feed(chunk: Uint8Array, start: number, end: number, limits: ParserLimits): number {
+    let at = start;
+    if (this.state === IDLE) {
+      if (at === end) return this.stop(at, NEED_MORE);
+      this.begin(chunk[at] as number);
+    }
+    for (;;) {
+      if (this.state === BULK) {
+        at = this.takeBulk(chunk, at, end);
+        if (this.bulkLeft > 0) return this.stop(at, NEED_MORE);
+        this.finishArgument();
+        if (this.args.count === this.wanted) return this.complete(at);
+        this.state = BULK_LINE;
+      }
+      const after = this.takeLine(chunk, at, end);
+      if (after < 0) {
+        this.consumed = end;
+        return this.lineBytes > INLINE_MAX ? this.fail(this.tooLong()) : NEED_MORE;
+      }
+      at = after;
+      this.consumed = at;
+      const result = this.lineDone(limits);
+      if (result !== 0) return result;
+    }
+  }
+
+  private begin(first: number): void {
+    this.state = first === STAR ? HEADER : INLINE;
+    this.used = 0;
+    this.lineBytes = 0;
+    this.bigBytes = 0;
+    this.args.count = 0;
+    this.args.bigs = null;
+  }
+
+  /**
+   * Adds bytes to the line under way up to its end. Returns the index behind the line, or -1 when
+   * the chunk ends before it. A multibulk line ends with "\r" and whatever byte follows; an inline
+   * one with "\n".
+   */
+  private takeLine(chunk: Uint8Array, start: number, end: number): number {
+    const multibulk = this.state !== INLINE;
+    const wasCut =
+      multibulk && this.lineBytes > 0 && this.buffer[this.used + this.lineBytes - 1] === CR;
+    if (wasCut) {
+      if (start === end) return -1;
+      this.lineBytes--;
+      return start + 1;
+    }
+    const stop = multibulk ? CR : LF;
+    let at = start;
+    while (at < end && chunk[at] !== stop) at++;
+    this.scanned += at - start;
+    const found = at < end;
+    const keep = found && (!multibulk || at + 1 < end) ? at : found ? at + 1 : at;
+    this.append(chunk, start, keep);
+    this.lineBytes += keep - start;
+    if (!found || (multibulk && at + 1 >= end)) return -1;
+    return multibulk ? at + 2 : at + 1;
+  }
+
+  private lineDone(limits: ParserLimits): number {
+    const from = this.used;
+    const length = this.lineBytes;
+    this.lineBytes = 0;
+    if (length > INLINE_MAX) return this.fail(this.tooLong());
+    if (this.state === INLINE) return this.inlineDone(from, length);
+    const b = this.buffer;
+    if (this.state === HEADER) {
+      const known = parseInt64(b, from + 1, from + length);
+      const count = known ? int64ToNumber(int64.hi, int64.lo) : 0;
+      if (!known || count > MULTIBULK_MAX) return this.fail("invalid multibulk length");
+      if (count > 10 && limits.unauthenticated) return this.fail("unauthenticated multibulk length");
+      if (count <= 0) return this.complete(this.consumed);
+      this.wanted = count;
+      this.state = BULK_LINE;
+      return 0;
+    }
+    const first = length > 0 ? (b[from] as number) : CR;
+    if (first !== DOLLAR) return this.fail(`expected '$', got '${String.fromCharCode(first)}'`);
+    const known = parseInt64(b, from + 1, from + length);
+    const bytes = known ? int64ToNumber(int64.hi, int64.lo) : 0;
+    if (!known || bytes < 0 || bytes > limits.bulkMax) return this.fail("invalid bulk length");
+    if (bytes > 16384 && limits.unauthenticated) return this.fail("unauthenticated bulk length");
+    this.beginArgument(bytes);
+    return 0;
+  }
+
+  private beginArgument(bytes: number): void {
+    const i = this.args.count;
+    this.args.reserve(Math.min(this.wanted, i + 1));
+    this.state = BULK;
+    this.bulkLength = bytes;
+    this.bulkLeft = bytes + 2;
+    this.args.start[i] = this.used;
+    if (bytes <= BIG_ARGUMENT_BYTES) return;
+    const block = makeBigBlock(this.heap, bytes);
+    const source = block === 0 ? NO_BYTES : (this.heap.u8[block >>> CHUNK_SHIFT] as Uint8Array);
+    this.big = { block, source };
+    this.bigAt = block === 0 ? 0 : bigStart(block);
+    this.bigBytes += block === 0 ? 0 : bytes;
+  }
+
+  private takeBulk(chunk: Uint8Array, start: number, end: number): number {
+    const stop = Math.min(end, start + this.bulkLeft);
+    const body = Math.min(stop, start + Math.max(0, this.bulkLeft - 2));
+    if (body > start) {
+      if (this.big === null) {
+        this.append(chunk, start, body);
+        this.used += body - start;
+      } else if (this.big.block !== 0) {
+        this.big.source.set(chunk.subarray(start, body), this.bigAt);
+        this.bigAt += body - start;
+      }
+      this.scanned += body - start;
+    }
+    this.bulkLeft -= stop - start;
+    return stop;
+  }
+
+  private finishArgument(): void {
+    const { args, big } = this;
+    const i = args.count;
+    if (big === null) {
+      args.end[i] = this.used;
+    } else {
+      const start = big.block === 0 ? 0 : bigStart(big.block);
+      args.start[i] = start;
+      args.end[i] = big.block === 0 ? 0 : start + this.bulkLength;
+      args.bigs ??= [];
+      while (args.bigs.length < i) args.bigs.push(null);
+      args.bigs[i] = big;
+      this.big = null;
+    }
+    args.count = i + 1;
+  }
+
+  private inlineDone(from: number, length: number): number {
+    const b = this.buffer;
+    const end = length > 0 && b[from + length - 1] === CR ? from + length - 1 : from + length;
+    // Splitting never makes text longer, so the words may take the place of the line.
+    if (!splitInline(b, from, end, this.args)) return this.fail("unbalanced quotes in request");
+    return this.complete(this.consumed);
+  }
+
+  private append(chunk: Uint8Array, start: number, end: number): void {
+    const at = this.used + this.lineBytes;
+    const needed = at + end - start;
+    if (needed > this.buffer.length) {
+      let size = Math.max(1024, this.buffer.length * 2);
+      while (size < needed) size *= 2;
+      const bigger = new Uint8Array(size);
+      bigger.set(this.buffer.subarray(0, at));
+      this.buffer = bigger;
+    }
+    if (end - start <= 32) {
+      for (let i = start, to = at; i < end; i++) this.buffer[to++] = chunk[i] as number;
+    } else {
+      this.buffer.set(chunk.subarray(start, end), at);
+    }
+  }
+
+  private tooLong(): string {
+    if (this.state === INLINE) return "too big inline request";
+    return this.state === HEADER ? "too big mbulk count string" : "too big bulk count string";
+  }
+
+  private complete(at: number): number {
+    this.args.buffer = this.buffer;
+    this.state = IDLE;
+    this.used = 0;
+    this.lineBytes = 0;
+    return this.stop(at, COMPLETE);
+  }
+
+  private fail(text: string): number {
+    this.error = text;
+    this.release();
+    return FAILED;
+  }
+
+  private stop(at: number, result: number): number {
+    this.consumed = at;
+    return result;
+  }
+
+  /** True if an argument had no room in the heap: the request must be answered with -OOM. */
+  get outOfMemory(): boolean {
+    return this.args.bigs?.some((big) => big !== null && big.source.length === 0) ?? false;
+  }
+
+  /** After a request ran: frees the blocks that no handler took over, and a buffer that grew. */
+  finish(): void {
+    const { bigs } = this.args;
+    if (bigs !== null) {
+      for (const big of bigs) if (big && big.block !== 0) this.heap.freeLarge(big.block);
+      this.args.bigs = null;
+    }
+    if (this.buffer.length > KEEP_BYTES) this.buffer = NO_BYTES;
+  }
+
+  /** Gives up whatever is held: the session ends. */
+  release(): void {
+    if (this.big !== null && this.big.block !== 0) this.heap.freeLarge(this.big.block);
+    this.big = null;
+    this.finish();
+    this.state = IDLE;
+    this.used = 0;
+    this.lineBytes = 0;
+  }
+}

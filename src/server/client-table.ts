@@ -1,0 +1,233 @@
+/**
+ * One row per client in shared memory, written by the client's own thread and read by all: CLIENT
+ * LIST, CLIENT KILL and INFO ask no thread for anything. Byte layout of a row:
+ *
+ *   0   i32 thread + 1, 0 free      4   i32 kill word: low 32 bits of the client id, or 0
+ *   8   f64 id                      16  f64 created, unix ms       24  f64 last used, unix ms
+ *   32  i32 database                36  i32 flags                  40  i32 RESP version
+ *   44  i32 id of the last command  48  i32 query buffer bytes     52  i32 output bytes
+ *   56  i32 owner port, -1 plain    60  i32 argument bytes
+ *   64  texts, each u16 length and bytes: remote, local, name, library, its version
+ *
+ * A reader may see a row in the middle of a change; it checks the id before and after.
+ */
+import { latin1, writeLatin1 } from "../base/bytes.ts";
+
+export const ROW_BYTES = 1024;
+const HEADER_BYTES = 64;
+
+export const FLAG_UNIX: number = 1 << 0;
+export const FLAG_NO_EVICT: number = 1 << 1;
+export const FLAG_NO_TOUCH: number = 1 << 2;
+export const FLAG_READONLY: number = 1 << 3;
+export const FLAG_CLOSING: number = 1 << 4;
+
+const REMOTE_AT = 64;
+const LOCAL_AT = 176;
+const NAME_AT = 288;
+const LIBRARY_AT = 544;
+const VERSION_AT = 704;
+const TEXT_END = 832;
+/** Longest text that fits each place. */
+export const NAME_BYTES_MAX: number = LIBRARY_AT - NAME_AT - 2;
+export const LIBRARY_BYTES_MAX: number = VERSION_AT - LIBRARY_AT - 2;
+export const VERSION_BYTES_MAX: number = TEXT_END - VERSION_AT - 2;
+
+export type ClientRow = {
+  row: number;
+  thread: number;
+  id: number;
+  createdMs: number;
+  lastMs: number;
+  db: number;
+  flags: number;
+  proto: number;
+  command: number;
+  queryBytes: number;
+  outputBytes: number;
+  argumentBytes: number;
+  owner: number;
+  remote: string;
+  local: string;
+  name: string;
+  libName: string;
+  libVersion: string;
+};
+
+export function clientTableBytes(rows: number): number {
+  return HEADER_BYTES + rows * ROW_BYTES;
+}
+
+export class ClientTable {
+  readonly rows: number;
+  private readonly i32: Int32Array;
+  private readonly f64: Float64Array;
+  private readonly u8: Uint8Array;
+  /** Where this thread looks for a free row first. */
+  private hint: number;
+
+  constructor(buffer: SharedArrayBuffer, thread: number, threads: number) {
+    this.rows = (buffer.byteLength - HEADER_BYTES) / ROW_BYTES;
+    this.i32 = new Int32Array(buffer);
+    this.f64 = new Float64Array(buffer);
+    this.u8 = new Uint8Array(buffer);
+    this.hint = Math.floor((this.rows / threads) * thread);
+  }
+
+  /** Clients connected now. */
+  count(): number {
+    return Atomics.load(this.i32, 1);
+  }
+
+  /** Counts a client in unless there are `max` already. */
+  enter(max: number): boolean {
+    if (Atomics.add(this.i32, 1, 1) < max) return true;
+    Atomics.sub(this.i32, 1, 1);
+    return false;
+  }
+
+  leave(): void {
+    Atomics.sub(this.i32, 1, 1);
+  }
+
+  nextId(): number {
+    return (Atomics.add(this.i32, 0, 1) + 1) >>> 0;
+  }
+
+  /** A row for a new client of `thread`, -1 when all are taken. */
+  claim(thread: number): number {
+    for (let n = 0; n < this.rows; n++) {
+      const row = (this.hint + n) % this.rows;
+      const at = this.word(row);
+      if (this.i32[at] !== 0) continue;
+      if (Atomics.compareExchange(this.i32, at, 0, thread + 1) !== 0) continue;
+      this.hint = row + 1;
+      this.i32[at + 1] = 0;
+      return row;
+    }
+    return -1;
+  }
+
+  free(row: number): void {
+    this.f64[(HEADER_BYTES + row * ROW_BYTES + 8) >> 3] = 0;
+    this.hint = row;
+    Atomics.store(this.i32, this.word(row), 0);
+  }
+
+  private word(row: number): number {
+    return (HEADER_BYTES + row * ROW_BYTES) >> 2;
+  }
+
+  /** Everything about a new client. */
+  fill(client: ClientRow): void {
+    const base = HEADER_BYTES + client.row * ROW_BYTES;
+    this.putText(base + REMOTE_AT, client.remote, LOCAL_AT - REMOTE_AT - 2);
+    this.putText(base + LOCAL_AT, client.local, NAME_AT - LOCAL_AT - 2);
+    this.f64[(base + 16) >> 3] = client.createdMs;
+    this.i32[(base + 56) >> 2] = client.owner;
+    this.setState(client);
+    this.setUse(client.row, client.createdMs, client.command, 0, 0, 0);
+    this.f64[(base + 8) >> 3] = client.id;
+  }
+
+  /** What commands change: names, database, flags, protocol. */
+  setState(client: {
+    row: number;
+    db: number;
+    flags: number;
+    proto: number;
+    name: string;
+    libName: string;
+    libVersion: string;
+  }): void {
+    const base = HEADER_BYTES + client.row * ROW_BYTES;
+    this.i32[(base + 32) >> 2] = client.db;
+    this.i32[(base + 36) >> 2] = client.flags;
+    this.i32[(base + 40) >> 2] = client.proto;
+    this.putText(base + NAME_AT, client.name, NAME_BYTES_MAX);
+    this.putText(base + LIBRARY_AT, client.libName, LIBRARY_BYTES_MAX);
+    this.putText(base + VERSION_AT, client.libVersion, VERSION_BYTES_MAX);
+  }
+
+  /** Once per turn of the client. */
+  setUse(
+    row: number,
+    lastMs: number,
+    command: number,
+    queryBytes: number,
+    outputBytes: number,
+    argumentBytes: number,
+  ): void {
+    const base = HEADER_BYTES + row * ROW_BYTES;
+    this.f64[(base + 24) >> 3] = lastMs;
+    const at = (base + 44) >> 2;
+    this.i32[at] = command;
+    this.i32[at + 1] = queryBytes;
+    this.i32[at + 2] = outputBytes;
+    this.i32[at + 4] = argumentBytes;
+  }
+
+  private putText(at: number, text: string, max: number): void {
+    const cut = text.length > max ? text.slice(0, max) : text;
+    this.u8[at] = cut.length & 0xff;
+    this.u8[at + 1] = cut.length >> 8;
+    writeLatin1(this.u8, at + 2, cut);
+  }
+
+  private textAt(at: number): string {
+    const length = Math.min((this.u8[at] as number) | ((this.u8[at + 1] as number) << 8), 512);
+    return latin1(this.u8, at + 2, at + 2 + length);
+  }
+
+  /** Reads a row, null if no client is there. */
+  read(row: number): ClientRow | null {
+    const base = HEADER_BYTES + row * ROW_BYTES;
+    const at = base >> 2;
+    const id = this.f64[(base + 8) >> 3] as number;
+    if (this.i32[at] === 0 || id === 0) return null;
+    const client: ClientRow = {
+      row,
+      thread: (this.i32[at] as number) - 1,
+      id,
+      createdMs: this.f64[(base + 16) >> 3] as number,
+      lastMs: this.f64[(base + 24) >> 3] as number,
+      db: this.i32[at + 8] as number,
+      flags: this.i32[at + 9] as number,
+      proto: this.i32[at + 10] as number,
+      command: this.i32[at + 11] as number,
+      queryBytes: this.i32[at + 12] as number,
+      outputBytes: this.i32[at + 13] as number,
+      owner: this.i32[at + 14] as number,
+      argumentBytes: this.i32[at + 15] as number,
+      remote: this.textAt(base + REMOTE_AT),
+      local: this.textAt(base + LOCAL_AT),
+      name: this.textAt(base + NAME_AT),
+      libName: this.textAt(base + LIBRARY_AT),
+      libVersion: this.textAt(base + VERSION_AT),
+    };
+    return this.f64[(base + 8) >> 3] === id ? client : null;
+  }
+
+  /** All clients, by ascending id. */
+  list(): ClientRow[] {
+    const clients: ClientRow[] = [];
+    for (let row = 0; row < this.rows; row++) {
+      const client = this.read(row);
+      if (client !== null) clients.push(client);
+    }
+    return clients.sort((a, b) => a.id - b.id);
+  }
+
+  /** Asks the thread of a client to close it. False if that client is gone. */
+  kill(client: ClientRow): boolean {
+    const base = HEADER_BYTES + client.row * ROW_BYTES;
+    if (this.f64[(base + 8) >> 3] !== client.id) return false;
+    Atomics.store(this.i32, (base >> 2) + 1, client.id | 0);
+    return true;
+  }
+
+  /** True if somebody asked for the client in this row to be closed. */
+  isKilled(row: number, id: number): boolean {
+    return this.i32[this.word(row) + 1] === (id | 0);
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Calls and time per command: rows of doubles in shared memory, the same rows as `keyspace/stats.ts`.
+ *
+ * Calls are exact. Reading the clock twice costs a tenth of a short command, so that only every
+ * SAMPLE_EVERY-th call of a fast command is timed (and its first, and every call of a slow one);
+ * the time shown is the mean of the timed calls times the calls.
+ */
+
+export const SAMPLE_EVERY = 64;
+
+const FIELDS = 8;
+const CALLS = 0;
+const TIMED_CALLS = 1;
+const TIMED_USEC = 2;
+const REJECTED = 3;
+const FAILED = 4;
+
+export type CommandUse = { calls: number; usec: number; rejected: number; failed: number };
+
+export function commandStatsBytes(rows: number, commands: number): number {
+  return rows * commands * FIELDS * 8;
+}
+
+export class CommandStats {
+  private readonly all: Float64Array;
+  private readonly rows: number;
+  private readonly commands: number;
+  private readonly base: number;
+
+  constructor(buffer: SharedArrayBuffer, rows: number, commands: number, row: number) {
+    this.all = new Float64Array(buffer);
+    this.rows = rows;
+    this.commands = commands;
+    this.base = row * commands * FIELDS;
+  }
+
+  /** Counts a call. True if it is one to time. */
+  called(command: number): boolean {
+    const at = this.base + command * FIELDS;
+    const calls = (this.all[at] as number) + 1;
+    this.all[at] = calls;
+    return calls % SAMPLE_EVERY === 1;
+  }
+
+  /** Takes a call back: it was parked and will be counted when it runs. */
+  uncalled(command: number): void {
+    const at = this.base + command * FIELDS;
+    this.all[at] = (this.all[at] as number) - 1;
+  }
+
+  timed(command: number, usec: number): void {
+    const at = this.base + command * FIELDS;
+    this.all[at + TIMED_CALLS] = (this.all[at + TIMED_CALLS] as number) + 1;
+    this.all[at + TIMED_USEC] = (this.all[at + TIMED_USEC] as number) + usec;
+  }
+
+  failed(command: number): void {
+    const at = this.base + command * FIELDS + FAILED;
+    this.all[at] = (this.all[at] as number) + 1;
+  }
+
+  rejected(command: number): void {
+    const at = this.base + command * FIELDS + REJECTED;
+    this.all[at] = (this.all[at] as number) + 1;
+  }
+
+  /** Use of a command over rows `first..end`, all of them if not said. */
+  use(command: number, first = 0, end: number = this.rows): CommandUse {
+    const sum: CommandUse = { calls: 0, usec: 0, rejected: 0, failed: 0 };
+    for (let row = first; row < end; row++) {
+      const at = (row * this.commands + command) * FIELDS;
+      const calls = this.all[at + CALLS] as number;
+      const timed = this.all[at + TIMED_CALLS] as number;
+      sum.calls += calls;
+      if (timed > 0) sum.usec += ((this.all[at + TIMED_USEC] as number) / timed) * calls;
+      sum.rejected += this.all[at + REJECTED] as number;
+      sum.failed += this.all[at + FAILED] as number;
+    }
+    return sum;
+  }
+
+  reset(): void {
+    this.all.fill(0);
+  }
+}

@@ -1,0 +1,446 @@
+/**
+ * Runs one request: look up, gate, lock, run. Only this file takes shard locks, in ascending order,
+ * and no lock outlives one command.
+ *
+ * Waiting can fail: when a lock is not had within PATIENCE_MS, everything taken is given back and
+ * the caller parks the session behind that shard. So a slow command stops its shards and nobody
+ * else.
+ *
+ * Order of the checks is Redis's: name, arity, protected, topology, memory; then, under the locks,
+ * the topology again.
+ */
+import { keySlot } from "../base/crc16.ts";
+import type { Args } from "../command/args.ts";
+import {
+  type Command,
+  LOCKS_ALL,
+  LOCKS_CONTAINER,
+  LOCKS_CURSOR,
+  LOCKS_DYNAMIC,
+  LOCKS_EACH,
+  LOCKS_KEYS,
+  LOCKS_NONE,
+} from "../command/command.ts";
+import { FLAG_DENYOOM, FLAG_FAST, FLAG_PROTECTED } from "../command/flags.ts";
+import { KeyList } from "../command/key-specs.ts";
+import type { Session } from "../command/session.ts";
+import type { Waiting } from "../memory/lock.ts";
+import { acquire, type LockCounters, park, release, tryAcquire } from "../memory/lock.ts";
+import {
+  RECORDER_ENTRIES,
+  S_RECORDER,
+  S_RECORDER_AT,
+  shardRow,
+} from "../memory/layout.ts";
+import type { Database } from "../keyspace/database.ts";
+import { statIndex } from "../keyspace/stats.ts";
+import { OOM, unknownCommand, unknownSubcommand, wrongArity } from "../protocol/errors.ts";
+import type { Reply } from "../protocol/reply.ts";
+import type { ThreadServer } from "./thread-server.ts";
+
+/** Longest wait for a lock before the session is parked. */
+const PATIENCE_MS = 1;
+/** A walk over all shards may wait longer: it holds one lock at a time, or none. */
+const EACH_PATIENCE_MS = 1000;
+/** Beside the request itself, what a command may allocate. */
+const RESERVE_BYTES = 1 << 20;
+/** The clock is read again after so many commands of one batch. */
+const CLOCK_EVERY = 64;
+const LAST_SLOT = 16383;
+
+export const DONE = 0;
+/** A lock was not had: run the same request again when `parkedShard` is released. */
+export const PARKED = 1;
+
+const COMMANDS = statIndex("commands_processed");
+const KEYED_LOCAL = statIndex("keyed_commands_local");
+const ACQUISITIONS = statIndex("lock_acquisitions");
+const CONTENDED = statIndex("lock_contended");
+const WAIT_USEC = statIndex("lock_wait_usec");
+const HOLD_MAX = statIndex("lock_hold_max_usec");
+const ERRORS = statIndex("error_replies");
+
+export class Dispatcher {
+  /** Last command that was run or refused; -1 for an unknown one. */
+  lastCommand = -1;
+  private readonly server: ThreadServer;
+  private readonly control: Int32Array;
+  private readonly waiting: Waiting;
+  private readonly counters: LockCounters;
+  private readonly keys: KeyList = new KeyList();
+  private readonly shardMarks: Uint8Array;
+  private readonly shardList: Int32Array;
+  private shardCount = 0;
+  private sinceClock = 0;
+
+  constructor(server: ThreadServer, waiting: Waiting, counters: LockCounters) {
+    this.server = server;
+    this.control = server.store.control;
+    this.waiting = waiting;
+    this.counters = counters;
+    this.shardMarks = new Uint8Array(server.shards);
+    this.shardList = new Int32Array(server.shards);
+  }
+
+  /** Runs the request in `args` and writes its reply. */
+  execute(session: Session, args: Args, reply: Reply): number {
+    const { server } = this;
+    if (server.controlIsBehind()) server.takeControl();
+    if (++this.sinceClock >= CLOCK_EVERY) this.readClock();
+    const command = this.lookup(session, args, reply);
+    if (command === null) return DONE;
+    const before = reply.errors;
+    const timed = this.server.commandStats.called(command.id) || (command.flagBits & FLAG_FAST) === 0;
+    const began = timed ? this.waiting.now() : 0;
+    const outcome = this.run(session, command, args, reply);
+    if (outcome === DONE) {
+      server.stats.add(COMMANDS, 1);
+      if (reply.errors !== before) {
+        server.stats.add(ERRORS, reply.errors - before);
+        this.server.commandStats.failed(command.id);
+      }
+      if (timed) this.server.commandStats.timed(command.id, (this.waiting.now() - began) * 1000);
+      if ((command.flagBits & FLAG_FAST) === 0) this.readClock();
+    } else {
+      this.server.commandStats.uncalled(command.id);
+    }
+    return outcome;
+  }
+
+  readClock(): void {
+    this.sinceClock = 0;
+    this.server.store.clock.refresh();
+  }
+
+  /** The command, or null with the error written. */
+  private lookup(session: Session, args: Args, reply: Reply): Command | null {
+    const { commands } = this.server;
+    let command = commands.lookup(args.source(0), args.start[0] as number, args.end[0] as number);
+    if (command !== null && command.subcommands.size > 0 && args.count > 1) {
+      const sub = commands.lookupSub(
+        command,
+        args.source(1),
+        args.start[1] as number,
+        args.end[1] as number,
+      );
+      if (sub === null) {
+        this.lastCommand = command.id;
+        return this.refuse(command, reply, unknownSubcommand(command.name, args.text(1)));
+      }
+      command = sub;
+    }
+    if (command === null) {
+      this.lastCommand = -1;
+      if (isHttp(args)) session.closeSilently();
+      else this.refuse(null, reply, unknownCommand(args));
+      return null;
+    }
+    this.lastCommand = command.id;
+    if (!command.takes(args.count) || command.locks === LOCKS_CONTAINER) {
+      return this.refuse(command, reply, wrongArity(command.name));
+    }
+    if ((command.flagBits & FLAG_PROTECTED) !== 0 && !this.mayUseProtected(session)) {
+      const name = (command.container ?? command).name.toUpperCase();
+      return this.refuse(
+        command,
+        reply,
+        `ERR ${name} command not allowed. If the enable-${name.toLowerCase()}-command option is ` +
+          `set to "local", you can run it from a local connection, otherwise you need to set this ` +
+          "option in the configuration file, and then restart the server.",
+      );
+    }
+    return command;
+  }
+
+  private mayUseProtected(session: Session): boolean {
+    const allowed = this.server.config.debugCommand;
+    return allowed === "yes" || (allowed === "local" && session.isLocal);
+  }
+
+  private refuse(command: Command | null, reply: Reply, text: string): null {
+    reply.error(text);
+    this.server.stats.add(ERRORS, 1);
+    if (command !== null) this.server.commandStats.rejected(command.id);
+    return null;
+  }
+
+  private run(session: Session, command: Command, args: Args, reply: Reply): number {
+    const locks = command.locks;
+    if (locks === LOCKS_NONE) {
+      command.runSession(session, args, reply);
+      return DONE;
+    }
+    const db = this.server.store.databases[session.db] as Database;
+    if (command.oneKeyAtOne) return this.runOneKey(session, command, db, args, reply);
+    return this.runOther(session, command, db, args, reply, locks === LOCKS_DYNAMIC ? command.locksFor(args) : locks);
+  }
+
+  /** True if the command may allocate what it needs; if not, the error is written. */
+  private hasMemory(command: Command, args: Args, reply: Reply): boolean {
+    const { server } = this;
+    const last = args.count - 1;
+    const bytes = args.bigs === null ? (args.end[last] as number) - (args.start[0] as number) : 0;
+    if (server.mayAllocate(bytes * 2 + RESERVE_BYTES)) return true;
+    this.refuse(command, reply, OOM);
+    return false;
+  }
+
+  private runOneKey(
+    session: Session,
+    command: Command,
+    db: Database,
+    args: Args,
+    reply: Reply,
+  ): number {
+    const { server, control } = this;
+    const source = args.source(1);
+    const start = args.start[1] as number;
+    const end = args.end[1] as number;
+    const slot = keySlot(source, start, end);
+    args.slot[1] = slot;
+    args.hash[1] = server.store.table.hash(source, start, end);
+    const { topology } = server;
+    if (topology !== null && session.owner >= 0) {
+      const redirect = topology.decideSlot(session, slot);
+      if (redirect !== null) {
+        this.refuse(command, reply, redirect);
+        return DONE;
+      }
+    }
+    if ((command.flagBits & FLAG_DENYOOM) !== 0 && !this.hasMemory(command, args, reply)) return DONE;
+    const shard = server.store.shardOf(slot);
+    const line = shardRow(shard);
+    if (!tryAcquire(control, line, server.thread)) {
+      if (!this.acquireSlowly(shard, PATIENCE_MS)) return this.park(shard);
+    }
+    server.store.enterShard(shard);
+    server.store.heap.pool.sync();
+    if (topology !== null && session.owner >= 0) {
+      const redirect = topology.decideSlot(session, slot);
+      if (redirect !== null) {
+        this.refuse(command, reply, redirect);
+        this.releaseOne(shard);
+        return DONE;
+      }
+    }
+    this.record(line, command.id, slot);
+    command.runData(db, args, reply);
+    const parked = release(control, line);
+    if (parked !== 0) server.ringParked(parked);
+    server.stats.add(KEYED_LOCAL, 1);
+    server.stats.add(ACQUISITIONS, 1);
+    return DONE;
+  }
+
+  private runOther(
+    session: Session,
+    command: Command,
+    db: Database,
+    args: Args,
+    reply: Reply,
+    locks: number,
+  ): number {
+    const { server } = this;
+    this.setScope(session, db);
+    this.shardCount = 0;
+    if (locks === LOCKS_EACH) return this.runEach(session, command, db, args, reply);
+    if (locks === LOCKS_KEYS) {
+      this.findKeys(command, args);
+      const redirect = this.redirect(session, command, args);
+      if (redirect !== null) {
+        this.refuse(command, reply, redirect);
+        return DONE;
+      }
+      this.shardsOfKeys(args);
+    } else if (locks === LOCKS_CURSOR) {
+      this.shardList[this.shardCount++] = this.cursorShard(db, args);
+    } else if (locks === LOCKS_ALL) {
+      for (let s = 0; s < server.shards; s++) this.shardList[this.shardCount++] = s;
+    }
+    if ((command.flagBits & FLAG_DENYOOM) !== 0 && !this.hasMemory(command, args, reply)) return DONE;
+    const failed = this.acquireList();
+    if (failed >= 0) return this.park(failed);
+    server.store.heap.pool.sync();
+    const redirect = locks === LOCKS_KEYS ? this.redirect(session, command, args) : null;
+    if (redirect === null) {
+      const began = locks === LOCKS_ALL ? this.waiting.now() : 0;
+      command.runData(db, args, reply);
+      if (began !== 0) server.stats.max(HOLD_MAX, (this.waiting.now() - began) * 1000);
+      if (locks === LOCKS_KEYS) server.stats.add(KEYED_LOCAL, 1);
+    } else {
+      this.refuse(command, reply, redirect);
+    }
+    this.releaseList(this.shardCount);
+    return DONE;
+  }
+
+  private setScope(session: Session, db: Database): void {
+    const { topology, config } = this.server;
+    db.scopeFirst = 0;
+    db.scopeLast = LAST_SLOT;
+    if (topology === null || session.owner < 0 || config.ownersSeeAll) return;
+    const node = topology.nodes[session.owner];
+    if (node === undefined) return;
+    db.scopeFirst = node.firstSlot;
+    db.scopeLast = node.lastSlot;
+  }
+
+  private redirect(session: Session, command: Command, args: Args): string | null {
+    const { topology } = this.server;
+    return topology === null ? null : topology.decide(session, command, args, this.keys);
+  }
+
+  /** Finds the keys, and the slot and hash of each. */
+  private findKeys(command: Command, args: Args): void {
+    const { keys } = this;
+    const { table } = this.server.store;
+    keys.clear();
+    command.keyPositions(args, keys);
+    for (let k = 0; k < keys.count; k++) {
+      const i = keys.at[k] as number;
+      const source = args.source(i);
+      args.slot[i] = keySlot(source, args.start[i] as number, args.end[i] as number);
+      args.hash[i] = table.hash(source, args.start[i] as number, args.end[i] as number);
+    }
+  }
+
+  private shardsOfKeys(args: Args): void {
+    const { keys, shardMarks, shardList } = this;
+    const { store } = this.server;
+    for (let k = 0; k < keys.count; k++) {
+      const shard = store.shardOf(args.slot[keys.at[k] as number] as number);
+      if (shardMarks[shard] !== 0) continue;
+      shardMarks[shard] = 1;
+      let at = this.shardCount++;
+      for (; at > 0 && (shardList[at - 1] as number) > shard; at--) {
+        shardList[at] = shardList[at - 1] as number;
+      }
+      shardList[at] = shard;
+    }
+    for (let n = 0; n < this.shardCount; n++) shardMarks[shardList[n] as number] = 0;
+  }
+
+  /** Shard of the slot that a SCAN cursor points to, within the scope. */
+  private cursorShard(db: Database, args: Args): number {
+    const text = args.text(1);
+    const slot = /^\d{1,20}$/.test(text) ? Math.floor(Number(text) / 2 ** 32) : 0;
+    const inScope = Math.min(Math.max(slot, db.scopeFirst), db.scopeLast);
+    return this.server.store.shardOf(inScope);
+  }
+
+  /** Takes the locks of the list. Returns -1, or the shard that was not had with none held. */
+  private acquireList(): number {
+    const { server, control, shardList } = this;
+    for (let n = 0; n < this.shardCount; n++) {
+      const shard = shardList[n] as number;
+      if (!tryAcquire(control, shardRow(shard), server.thread)) {
+        if (!this.acquireSlowly(shard, PATIENCE_MS)) {
+          this.releaseList(n);
+          return shard;
+        }
+      }
+      server.store.enterShard(shard);
+    }
+    server.stats.add(ACQUISITIONS, this.shardCount);
+    return -1;
+  }
+
+  private releaseList(count: number): void {
+    for (let n = count - 1; n >= 0; n--) this.releaseOne(this.shardList[n] as number);
+  }
+
+  private releaseOne(shard: number): void {
+    const parked = release(this.control, shardRow(shard));
+    if (parked !== 0) this.server.ringParked(parked);
+  }
+
+  private acquireSlowly(shard: number, patienceMs: number): boolean {
+    const { server, counters } = this;
+    const waited = counters.waitMs;
+    const got = acquire(
+      this.control,
+      shardRow(shard),
+      server.thread,
+      this.waiting,
+      patienceMs,
+      counters,
+    );
+    server.stats.add(CONTENDED, 1);
+    server.stats.add(WAIT_USEC, Math.round((counters.waitMs - waited) * 1000));
+    return got;
+  }
+
+  /** Leaves a mark at the shard so that its release rings this thread. */
+  private park(shard: number): number {
+    const line = shardRow(shard);
+    park(this.control, line, this.server.thread);
+    // It may have been released between the last try and the mark.
+    if (tryAcquire(this.control, line, this.server.thread)) this.releaseOne(shard);
+    return PARKED;
+  }
+
+  private runEach(
+    session: Session,
+    command: Command,
+    db: Database,
+    args: Args,
+    reply: Reply,
+  ): number {
+    const { each } = command;
+    const { server } = this;
+    if (each === null) return DONE;
+    const state = each.begin(db, args);
+    const first = server.store.shardOf(db.scopeFirst);
+    const last = server.store.shardOf(db.scopeLast);
+    for (let shard = first; shard <= last; shard++) {
+      this.withShard(shard, () => {
+        this.setScope(session, db);
+        each.part(db, shard, state);
+      });
+    }
+    each.finish(db, state, args, reply);
+    return DONE;
+  }
+
+  /** Runs something under one shard's lock, waiting as long as it takes. */
+  withShard(shard: number, run: () => void): void {
+    const { server } = this;
+    if (!tryAcquire(this.control, shardRow(shard), server.thread)) {
+      while (!this.acquireSlowly(shard, EACH_PATIENCE_MS)) {
+        // Its holder runs a long command; this one is as long.
+      }
+    }
+    server.store.enterShard(shard);
+    server.store.heap.pool.sync();
+    const began = this.waiting.now();
+    run();
+    server.stats.add(ACQUISITIONS, 1);
+    server.stats.max(HOLD_MAX, (this.waiting.now() - began) * 1000);
+    this.releaseOne(shard);
+  }
+
+  /** As `withShard`, but gives up at once when the lock is taken. For work that can wait. */
+  tryShard(shard: number, run: () => void): boolean {
+    if (!tryAcquire(this.control, shardRow(shard), this.server.thread)) return false;
+    this.server.store.enterShard(shard);
+    this.server.store.heap.pool.sync();
+    run();
+    this.releaseOne(shard);
+    return true;
+  }
+
+  /** The shard's flight recorder: command, thread and slot of the last commands. */
+  private record(line: number, command: number, slot: number): void {
+    const { control } = this;
+    const at = control[line + S_RECORDER_AT] as number;
+    control[line + S_RECORDER_AT] = (at + 1) & (RECORDER_ENTRIES - 1);
+    const entry = line + S_RECORDER + 2 * at;
+    control[entry] = (command << 16) | this.server.thread;
+    control[entry + 1] = slot;
+  }
+}
+
+/** A browser that was led to the port: Redis closes without a reply. */
+function isHttp(args: Args): boolean {
+  return args.is(0, "POST") || args.is(0, "HOST:");
+}

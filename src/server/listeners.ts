@@ -1,0 +1,175 @@
+/**
+ * What a process listens on, bound by the supervisor before anything serves.
+ */
+import { chmodSync, unlinkSync } from "node:fs";
+import { createServer, type ListenOptions, type Server } from "node:net";
+import { errorText } from "../env/config-host.ts";
+import { OWNER_PORT_TRIES } from "../limits.ts";
+import { AUTO_PORT, type Config } from "./config/config.ts";
+
+/** A bound listener: owner's port, or -1 for the plain one. */
+export type Bound = { server: Server; owner: number; isUnix: boolean; port: number };
+
+/** A start error: one line for the user. */
+export class BindError extends Error {}
+
+function listen(options: ListenOptions): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(options, () => {
+      server.removeListener("error", reject);
+      resolve(server);
+    });
+  });
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** Redis's bind words: "*" is any IPv4 address, "-" in front makes an address optional. */
+type Address = { host: string; optional: boolean };
+
+function addresses(bind: readonly string[]): Address[] {
+  return bind.map((word) => {
+    const optional = word.startsWith("-");
+    const name = optional ? word.slice(1) : word;
+    const host = name === "*" ? "0.0.0.0" : name === "::*" ? "::" : name;
+    return { host, optional };
+  });
+}
+
+function isMissing(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT" || code === "EPROTONOSUPPORT";
+}
+
+export type BindPlan = { config: Config; reusePort: boolean };
+
+/** Binds one port on every address of `bind`. Port 0 is chosen by the first address. */
+async function bindPort(
+  plan: BindPlan,
+  directive: string,
+  port: number,
+  owner: number,
+): Promise<Bound[]> {
+  const bound: Bound[] = [];
+  let chosen = port;
+  for (const { host, optional } of addresses(plan.config.bind)) {
+    try {
+      const options: ListenOptions & { reusePort?: boolean } = {
+        host,
+        port: chosen,
+        backlog: plan.config.tcpBacklog,
+        ipv6Only: host.includes(":"),
+      };
+      if (plan.reusePort) options.reusePort = true;
+      const server = await listen(options);
+      chosen = portOf(server);
+      bound.push({ server, owner, isUnix: false, port: chosen });
+    } catch (error) {
+      if (optional && isMissing(error)) continue;
+      closeAll(bound);
+      throw new BindError(`${directive} ${chosen}: ${lowerFirst(errorText(error))}`);
+    }
+  }
+  if (bound.length === 0) throw new BindError(`${directive} ${port}: no address of bind is available`);
+  return bound;
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+export function closeAll(bound: readonly Bound[]): void {
+  for (const { server } of bound) server.close();
+}
+
+async function bindOwners(plan: BindPlan, first: number, count: number): Promise<Bound[]> {
+  const bound: Bound[] = [];
+  for (let i = 0; i < count; i++) {
+    try {
+      bound.push(...(await bindPort(plan, "shard-owners-port", first + i, i)));
+    } catch (error) {
+      closeAll(bound);
+      throw error;
+    }
+  }
+  return bound;
+}
+
+/** Finds `count` free ports in a row by holding them until all are had. */
+async function bindOwnersAnywhere(plan: BindPlan, count: number): Promise<Bound[]> {
+  for (let tries = 0; tries < OWNER_PORT_TRIES; tries++) {
+    const [probe] = await bindPort(plan, "shard-owners-port", 0, 0);
+    const first = probe?.port ?? 0;
+    if (probe !== undefined) probe.server.close();
+    if (first + count > 65536) continue;
+    try {
+      return await bindOwners(plan, first, count);
+    } catch (error) {
+      if (!(error instanceof BindError)) throw error;
+    }
+  }
+  throw new BindError(`shard-owners-port auto: found no ${count} free ports in a row`);
+}
+
+async function bindUnix(config: Config): Promise<Bound> {
+  const path = config.unixsocket;
+  try {
+    unlinkSync(path);
+  } catch {
+    // There is none yet; if it cannot be removed, binding says why.
+  }
+  try {
+    const server = await listen({ path, backlog: config.tcpBacklog });
+    if (config.unixsocketPerm !== 0) chmodSync(path, config.unixsocketPerm);
+    return { server, owner: -1, isUnix: true, port: 0 };
+  } catch (error) {
+    throw new BindError(`unixsocket ${path}: ${lowerFirst(errorText(error))}`);
+  }
+}
+
+/** The plain port; several servers of it where each thread has one of its own. */
+async function bindPlain(plan: BindPlan, threads: number): Promise<Bound[]> {
+  const { config } = plan;
+  const port = config.port === AUTO_PORT ? 0 : config.port;
+  const bound = await bindPort(plan, "port", port, -1);
+  const chosen = bound[0]?.port ?? port;
+  for (let extra = 1; plan.reusePort && extra < threads; extra++) {
+    bound.push(...(await bindPort(plan, "port", chosen, -1)));
+  }
+  return bound;
+}
+
+/** Binds all that the configuration names, or throws BindError with nothing left bound. */
+export async function bindAll(config: Config, threads: number, reusePort: boolean): Promise<Bound[]> {
+  const bound: Bound[] = [];
+  const shared = { config, reusePort: reusePort && threads > 1 };
+  const alone = { config, reusePort: false };
+  const ownersTakePort = config.owners > 0 && config.port === config.ownersPort && config.port > 0;
+  try {
+    if (config.port !== 0 && !ownersTakePort) bound.push(...(await bindPlain(shared, threads)));
+    if (config.owners > 0) {
+      const auto = config.ownersPort === AUTO_PORT;
+      bound.push(
+        ...(auto
+          ? await bindOwnersAnywhere(alone, config.owners)
+          : await bindOwners(alone, ownersFirst(config, bound), config.owners)),
+      );
+    }
+    if (config.unixsocket !== "") bound.push(await bindUnix(config));
+  } catch (error) {
+    closeAll(bound);
+    throw error;
+  }
+  return bound;
+}
+
+/** First owner's port: as set, or the one behind a plain port that the system chose. */
+function ownersFirst(config: Config, bound: readonly Bound[]): number {
+  if (config.ownersPort > 0) return config.ownersPort;
+  return (bound[0]?.port ?? config.port) + 1;
+}

@@ -1,0 +1,271 @@
+/**
+ * A real thread of the server: a worker with an event loop, its end of the bus, its doorbell, and
+ * the connections that the supervisor hands to it.
+ *
+ * An exception here is a fault of ours: if it left a lock held the others would wait for ever, so
+ * the flight recorder goes to standard error and the process ends with SIGABRT.
+ */
+import { writeSync } from "node:fs";
+import {
+  BroadcastChannel,
+  type MessagePort,
+  parentPort,
+  receiveMessageOnPort,
+  workerData,
+} from "node:worker_threads";
+import type { CommandTable } from "../command/lookup.ts";
+import type { ServerFacts } from "../command/session.ts";
+import {
+  type ListeningHandle,
+  PASS_LISTENER,
+  PASS_UNIX_CONNECTION,
+  PASS_UNIX_LISTENER,
+  receiveHandles,
+  takeConnections,
+} from "../env/handle-pipe.ts";
+import { writeLog } from "../env/log.ts";
+import { type AcceptedHandle, SocketLink } from "../env/socket-link.ts";
+import { makeSharedBuffer, SystemClock, systemRandom, systemWaiting } from "../env/system.ts";
+import { H_CONTROL_LOCK } from "../memory/layout.ts";
+import { acquire, release } from "../memory/lock.ts";
+import type { ChunkMessage } from "../memory/pool.ts";
+import { Bus, type BusMessage } from "./bus.ts";
+import { type Change, Config } from "./config/config.ts";
+import { systemConfigHost } from "../env/config-host.ts";
+import { flightRecord } from "./flight-record.ts";
+import { acceptsPeer, PROTECTED_MODE_ERROR } from "./protected-mode.ts";
+import { BELL_WORDS, newLockCounters, type SharedState, viewShared } from "./shared-state.ts";
+import { type ThreadHost, ThreadServer } from "./thread-server.ts";
+import { Topology, type TopologyNode } from "./topology.ts";
+
+const TICK_MS = 100;
+const SLOW_TICK_MS = 1000;
+
+export type ThreadStart = {
+  shared: SharedState;
+  chunks: { version: number; chunks: ChunkMessage[] };
+  channel: string;
+  thread: number;
+  config: Change[];
+  handlePath: string;
+};
+
+/** Second message to a thread: what is only known once everything is bound. */
+export type ThreadServe = {
+  kind: "serve";
+  config: Change[];
+  facts: ServerFacts;
+  nodes: TopologyNode[] | null;
+  boundAddress: string;
+  unixPath: string;
+};
+
+export type ToSupervisor = { kind: "ready" } | { kind: "shutdown" } | { kind: "serving" };
+
+type Early = { kind: number; owner: number; handle: AcceptedHandle };
+
+/** Runs the thread that this worker was started for. */
+export function runThread(commands: CommandTable): void {
+  const start = workerData as ThreadStart;
+  const port = parentPort as MessagePort;
+  const worker = new WorkerThread(start, port, commands);
+  process.on("uncaughtException", (error) => worker.die(error));
+  port.on("message", (message: ThreadServe | { kind: "end" }) => {
+    if (message.kind === "serve") worker.serve(message);
+    else worker.end();
+  });
+  port.postMessage({ kind: "ready" } satisfies ToSupervisor);
+}
+
+class WorkerThread implements ThreadHost {
+  private readonly start: ThreadStart;
+  private readonly port: MessagePort;
+  private readonly commands: CommandTable;
+  private readonly channel: BroadcastChannel;
+  private readonly bus: Bus;
+  private readonly bells: Int32Array;
+  private readonly control: Int32Array;
+  private readonly config: Config;
+  private readonly counters = newLockCounters();
+  private readonly early: Early[] = [];
+  private readonly listeners: AcceptedHandle[] = [];
+  private server: ThreadServer | null = null;
+  private unixPath = "";
+
+  constructor(start: ThreadStart, port: MessagePort, commands: CommandTable) {
+    this.commands = commands;
+    this.start = start;
+    this.port = port;
+    this.bells = new Int32Array(start.shared.bells);
+    this.control = new Int32Array(start.shared.control);
+    this.config = new Config(systemConfigHost());
+    this.config.apply(start.config);
+    const channel = new BroadcastChannel(start.channel);
+    (channel as unknown as { unref(): void }).unref();
+    this.channel = channel;
+    this.bus = new Bus({
+      post: (message) => channel.postMessage(message),
+      take: () => {
+        const received = receiveMessageOnPort(channel as unknown as MessagePort);
+        return received === undefined ? null : (received.message as BusMessage);
+      },
+    });
+    receiveHandles(start.handlePath, (kind, owner, handle) => this.received(kind, owner, handle));
+  }
+
+  serve(message: ThreadServe): void {
+    const { start } = this;
+    const random = systemRandom();
+    const pool = {
+      thread: start.thread,
+      waiting: systemWaiting,
+      counters: this.counters,
+      publish: (chunk: ChunkMessage) => this.bus.postChunk(chunk),
+      receive: () => this.bus.nextChunk(),
+      makeBuffer: makeSharedBuffer,
+    };
+    this.config.apply(message.config);
+    this.unixPath = message.unixPath;
+    const world = { clock: new SystemClock(), random, pool };
+    const { shared, thread } = start;
+    const view = viewShared(shared, thread, this.config.databases, world, start.chunks);
+    const topology =
+      message.nodes === null
+        ? null
+        : new Topology(view.slots, message.nodes, this.config, message.boundAddress);
+    this.server = new ThreadServer({
+      ...view,
+      host: this,
+      commands: this.commands,
+      config: this.config,
+      topology,
+      random,
+      facts: message.facts,
+      thread: start.thread,
+      threads: shared.threads,
+      waiting: systemWaiting,
+      counters: this.counters,
+    });
+    const { server } = this;
+    setInterval(() => server.tick(), TICK_MS);
+    setInterval(() => server.slowTick(), SLOW_TICK_MS).unref();
+    this.listenForBell();
+    for (const { kind, owner, handle } of this.early.splice(0)) this.received(kind, owner, handle);
+    this.post({ kind: "serving" });
+  }
+
+  private post(message: ToSupervisor): void {
+    this.port.postMessage(message);
+  }
+
+  private received(kind: number, owner: number, handle: AcceptedHandle): void {
+    if (this.server === null) {
+      this.early.push({ kind, owner, handle });
+      return;
+    }
+    if (kind === PASS_LISTENER || kind === PASS_UNIX_LISTENER) {
+      const listener = handle as ListeningHandle;
+      const isUnix = kind === PASS_UNIX_LISTENER;
+      takeConnections(listener, (accepted) => this.connected(accepted, owner, isUnix));
+      listener.listen(this.config.tcpBacklog);
+      this.listeners.push(listener);
+      return;
+    }
+    this.connected(handle, owner, kind === PASS_UNIX_CONNECTION);
+  }
+
+  private connected(handle: AcceptedHandle, owner: number, isUnix: boolean): void {
+    const { server } = this;
+    if (server === null) return;
+    const link = new SocketLink(handle, isUnix ? this.unixPath : null, this.config.tcpKeepalive);
+    if (!acceptsPeer(this.config, link.remote, isUnix)) {
+      link.write(PROTECTED_MODE_ERROR);
+      link.end();
+      return;
+    }
+    link.handler = server.connect(link, owner, isUnix);
+    if (link.handler !== null) link.start();
+  }
+
+  /** Waits for the doorbell without keeping the event loop busy. */
+  private listenForBell(): void {
+    const at = this.start.thread * BELL_WORDS;
+    for (;;) {
+      Atomics.store(this.bells, at, 0);
+      this.server?.rung();
+      const { async, value } = Atomics.waitAsync(this.bells, at, 0);
+      if (!async) continue;
+      void value.then(() => this.listenForBell());
+      return;
+    }
+  }
+
+  ring(thread: number): void {
+    const at = thread * BELL_WORDS;
+    if (Atomics.exchange(this.bells, at, 1) === 0) Atomics.notify(this.bells, at);
+  }
+
+  soon(run: () => void): void {
+    setImmediate(run);
+  }
+
+  sleep(ms: number): void {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  }
+
+  ordered(run: () => void): void {
+    const { thread } = this.start;
+    while (!acquire(this.control, H_CONTROL_LOCK, thread, systemWaiting, 1000, this.counters)) {
+      // Held for microseconds only; its owner waits for a core.
+    }
+    run();
+    release(this.control, H_CONTROL_LOCK);
+  }
+
+  postControl(entry: Parameters<ThreadHost["postControl"]>[0]): void {
+    this.bus.postControl(entry);
+  }
+
+  takeControl(): ReturnType<ThreadHost["takeControl"]> {
+    return this.bus.takeControl();
+  }
+
+  log(level: string, text: string): void {
+    writeLog(this.config, level, text);
+  }
+
+  shutdown(): void {
+    this.post({ kind: "shutdown" });
+  }
+
+  heapUsed(): number {
+    return process.memoryUsage().heapUsed;
+  }
+
+  /** Closes everything; the worker ends by itself when the last reply is out. */
+  end(): void {
+    for (const listener of this.listeners) listener.close();
+    const { server } = this;
+    if (server === null) process.exit(0);
+    server.end();
+    const leave = (): void => {
+      if (server.stats.of(this.start.thread, "connections_current") > 0) return;
+      this.channel.close();
+      process.exit(0);
+    };
+    setInterval(leave, 5);
+  }
+
+  die(error: unknown): void {
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const lines = [
+      `=== ZEROHOP BUG REPORT: thread ${this.start.thread} failed ===`,
+      stack,
+      ...flightRecord(this.control, this.start.thread, this.commands),
+      "=== end of report ===",
+    ];
+    writeSync(2, `${lines.join("\n")}\n`);
+    process.kill(process.pid, "SIGABRT");
+  }
+}
+

@@ -1,0 +1,354 @@
+/**
+ * The server as one thread sees it: its store, its sessions, its share of the housekeeping. Real
+ * threads and the inline host make the same objects; only what is behind `ThreadHost` differs.
+ */
+import type { Server, ServerFacts } from "../command/session.ts";
+import type { CommandTable } from "../command/lookup.ts";
+import type { Link, RandomSource } from "../env/env.ts";
+import { expireSlice } from "../keyspace/expiry.ts";
+import { freeGarbageSlice } from "../keyspace/garbage.ts";
+import { type Stats, STAT_NAMES, statIndex } from "../keyspace/stats.ts";
+import type { Store } from "../keyspace/store.ts";
+import { H_CONTROL_SERIAL, H_GARBAGE, H_LARGE_UNITS, S_UNITS_USED, shardRow } from "../memory/layout.ts";
+import type { LockCounters, Waiting } from "../memory/lock.ts";
+import { MAX_CLIENTS } from "../protocol/errors.ts";
+import type { ParserLimits } from "../protocol/parser.ts";
+import { Reply } from "../protocol/reply.ts";
+import type { ClientTable } from "./client-table.ts";
+import type { CommandStats } from "./command-stats.ts";
+import type { Change, Config } from "./config/config.ts";
+import { Dispatcher } from "./dispatch.ts";
+import { checkHeap } from "./heap-check.ts";
+import { ClientSession } from "./session.ts";
+import type { Topology } from "./topology.ts";
+
+/** Records freed or expired under one lock, and locks taken in one tick. */
+const SLICE_RECORDS = 512;
+const TICK_BUDGET_MS = 1;
+
+const RECEIVED = statIndex("connections_received");
+const REJECTED = statIndex("connections_rejected");
+const CURRENT = statIndex("connections_current");
+const PARKED = statIndex("parked_sessions");
+const HEAP_USED = statIndex("js_heap_used");
+
+/** What the control log carries. */
+export type ControlEntry =
+  | { kind: "config"; changes: Change[] }
+  | { kind: "active-expire"; on: boolean }
+  | { kind: "shutdown" };
+
+export type ThreadHost = {
+  /** Runs something while no other thread can append to the control log. */
+  ordered(run: () => void): void;
+  /** Appends to the control log, for all threads but this one; within `ordered`. */
+  postControl(entry: ControlEntry): void;
+  /** Entries of the control log that this thread has not taken yet, in order. */
+  takeControl(): ControlEntry[];
+  /** Makes another thread look at its parked sessions and kill words. */
+  ring(thread: number): void;
+  /** Runs something on this thread once the current turn is over. */
+  soon(run: () => void): void;
+  sleep(ms: number): void;
+  log(level: string, text: string): void;
+  /** Asks the supervisor to end the process. */
+  shutdown(): void;
+  heapUsed(): number;
+};
+
+export type ThreadParts = {
+  host: ThreadHost;
+  store: Store;
+  commands: CommandTable;
+  config: Config;
+  stats: Stats[];
+  commandStats: CommandStats[];
+  clients: ClientTable;
+  topology: Topology | null;
+  random: RandomSource;
+  facts: ServerFacts;
+  thread: number;
+  threads: number;
+  waiting: Waiting;
+  counters: LockCounters;
+};
+
+export class ThreadServer implements Server {
+  readonly store: Store;
+  readonly commands: CommandTable;
+  readonly config: Config;
+  /** Rows that the running session is counted in. */
+  stats: Stats;
+  commandStats: CommandStats;
+  readonly clients: ClientTable;
+  readonly topology: Topology | null;
+  readonly random: RandomSource;
+  readonly facts: ServerFacts;
+  readonly thread: number;
+  readonly threads: number;
+  readonly shards: number;
+  readonly dispatcher: Dispatcher;
+  readonly reply: Reply = new Reply();
+  readonly parserLimits: ParserLimits = { bulkMax: 0, unauthenticated: false };
+  readonly sessions: Set<ClientSession> = new Set();
+  private readonly host: ThreadHost;
+  private readonly parkedSessions: ClientSession[] = [];
+  private readonly allStats: readonly Stats[];
+  private readonly allCommandStats: readonly CommandStats[];
+  private controlSerial = 0;
+  private activeExpire = true;
+  private expiryShard = 0;
+  private isEnding = false;
+
+  constructor(parts: ThreadParts) {
+    this.host = parts.host;
+    this.store = parts.store;
+    this.commands = parts.commands;
+    this.config = parts.config;
+    this.allStats = parts.stats;
+    this.allCommandStats = parts.commandStats;
+    this.stats = parts.stats[parts.thread] as Stats;
+    this.commandStats = parts.commandStats[parts.thread] as CommandStats;
+    this.clients = parts.clients;
+    this.topology = parts.topology;
+    this.random = parts.random;
+    this.facts = parts.facts;
+    this.thread = parts.thread;
+    this.threads = parts.threads;
+    this.shards = parts.store.shards;
+    this.dispatcher = new Dispatcher(this, parts.waiting, parts.counters);
+    this.expiryShard = parts.thread;
+    this.controlSerial = Atomics.load(parts.store.control, H_CONTROL_SERIAL);
+    this.configChanged();
+  }
+
+  controlIsBehind(): boolean {
+    return Atomics.load(this.store.control, H_CONTROL_SERIAL) !== this.controlSerial;
+  }
+
+  /** Applies what other threads have published. */
+  takeControl(): void {
+    const serial = Atomics.load(this.store.control, H_CONTROL_SERIAL);
+    for (const entry of this.host.takeControl()) this.applyControl(entry);
+    this.controlSerial = serial;
+  }
+
+  private applyControl(entry: ControlEntry): void {
+    switch (entry.kind) {
+      case "config":
+        this.config.apply(entry.changes);
+        this.configChanged();
+        return;
+      case "active-expire":
+        this.activeExpire = entry.on;
+        return;
+      case "shutdown":
+        this.end();
+        return;
+    }
+  }
+
+  private publish(entry: ControlEntry): void {
+    this.host.ordered(() => {
+      // Whoever publishes has taken all that was published before: one order for all.
+      if (this.controlIsBehind()) this.takeControl();
+      this.host.postControl(entry);
+      this.controlSerial = Atomics.add(this.store.control, H_CONTROL_SERIAL, 1) + 1;
+    });
+    this.applyControl(entry);
+  }
+
+  publishConfig(changes: Change[]): void {
+    this.publish({ kind: "config", changes });
+  }
+
+  setActiveExpire(on: boolean): void {
+    this.publish({ kind: "active-expire", on });
+  }
+
+  private configChanged(): void {
+    this.parserLimits.bulkMax = this.config.bulkMax;
+    this.store.bulkMax = this.config.bulkMax;
+  }
+
+  /** True if so many bytes may be allocated: the heap has them and maxmemory allows it. */
+  mayAllocate(bytes: number): boolean {
+    if (!this.store.heap.pool.reserve(bytes)) return false;
+    const { maxmemory } = this.config;
+    return maxmemory === 0 || this.usedMemory() <= maxmemory;
+  }
+
+  /** Bytes in blocks of the heap, at class size. */
+  usedMemory(): number {
+    const { control } = this.store;
+    let units = control[H_LARGE_UNITS] as number;
+    for (let s = 0; s < this.shards; s++) units += control[shardRow(s) + S_UNITS_USED] as number;
+    return units * 8;
+  }
+
+  /** Counts what follows for an owner's port, or for this thread's share of the others (-1). */
+  countFor(owner: number): void {
+    const row = owner < 0 ? this.thread : this.threads + owner;
+    this.stats = this.allStats[row] as Stats;
+    this.store.stats = this.stats;
+    this.commandStats = this.allCommandStats[row] as CommandStats;
+  }
+
+  /** Takes a new connection; its handler, or null when it was refused. */
+  connect(link: Link, owner: number, isUnix: boolean): ClientSession | null {
+    this.countFor(owner);
+    this.stats.add(RECEIVED, 1);
+    if (this.controlIsBehind()) this.takeControl();
+    if (!this.clients.enter(this.config.maxclients)) {
+      this.refuseLink(link, MAX_CLIENTS);
+      return null;
+    }
+    const row = this.clients.claim(this.thread);
+    if (row < 0) {
+      this.clients.leave();
+      this.refuseLink(link, MAX_CLIENTS);
+      return null;
+    }
+    this.store.clock.refresh();
+    const id = this.clients.nextId();
+    const session = new ClientSession(this, link, { id, row, owner, isUnix });
+    this.sessions.add(session);
+    this.stats.add(CURRENT, 1);
+    return session;
+  }
+
+  private refuseLink(link: Link, text: string): void {
+    this.stats.add(REJECTED, 1);
+    const bytes = new Uint8Array(text.length + 3);
+    const line = `-${text}\r\n`;
+    for (let i = 0; i < line.length; i++) bytes[i] = line.charCodeAt(i);
+    link.write(bytes);
+    link.end();
+  }
+
+  sessionClosed(session: ClientSession): void {
+    this.countFor(session.owner);
+    this.sessions.delete(session);
+    this.clients.free(session.row);
+    this.clients.leave();
+    this.stats.add(CURRENT, -1);
+  }
+
+  /** A session found a lock taken; its shard's release rings this thread. */
+  parked(session: ClientSession): void {
+    this.stats.add(PARKED, 1);
+    this.parkedSessions.push(session);
+  }
+
+  /** A lock was released that threads of this mask have sessions parked behind. */
+  ringParked(mask: number): void {
+    for (let t = 0; t < this.threads; t++) {
+      if ((mask & (1 << (t & 31))) === 0) continue;
+      if (t === this.thread) this.host.soon(() => this.resumeParked());
+      else this.host.ring(t);
+    }
+  }
+
+  ring(thread: number): void {
+    if (thread === this.thread) this.host.soon(() => this.rung());
+    else this.host.ring(thread);
+  }
+
+  /** The doorbell rang: parked sessions, kill words, the control log. */
+  rung(): void {
+    if (this.controlIsBehind()) this.takeControl();
+    this.resumeParked();
+    this.closeKilled();
+  }
+
+  private resumeParked(): void {
+    const waiting = this.parkedSessions.splice(0);
+    for (const session of waiting) session.resume();
+  }
+
+  private closeKilled(): void {
+    for (const session of this.sessions) {
+      if (this.clients.isKilled(session.row, session.id)) session.destroy();
+    }
+  }
+
+  /** Housekeeping, many times a second: expiry, lazy freeing, timeouts. */
+  tick(): void {
+    if (this.isEnding) return;
+    this.countFor(-1);
+    this.store.clock.refresh();
+    if (this.controlIsBehind()) this.takeControl();
+    this.store.heap.pool.sync();
+    // A release may have missed a mark that was set in the same moment.
+    if (this.parkedSessions.length > 0) this.resumeParked();
+    this.closeKilled();
+    this.freeGarbage();
+    if (this.activeExpire) this.expire();
+  }
+
+  private expire(): void {
+    const { clock } = this.store;
+    const began = clock.monotonicMs();
+    let shard = this.expiryShard;
+    for (let n = Math.ceil(this.shards / this.threads); n > 0; n--) {
+      this.dispatcher.tryShard(shard, () => expireSlice(this.store, shard, SLICE_RECORDS));
+      shard += this.threads;
+      if (shard >= this.shards) shard = this.thread;
+      if (clock.monotonicMs() - began > TICK_BUDGET_MS) break;
+    }
+    this.expiryShard = shard;
+  }
+
+  private freeGarbage(): void {
+    const { clock, control } = this.store;
+    const began = clock.monotonicMs();
+    while (control[H_GARBAGE] !== 0) {
+      const freed = freeGarbageSlice(this.store, this.dispatcher, SLICE_RECORDS);
+      if (freed === 0 || clock.monotonicMs() - began > TICK_BUDGET_MS * 5) break;
+    }
+  }
+
+  /** Once a second: idle clients, empty pages, figures that cost something. */
+  slowTick(): void {
+    const { timeout } = this.config;
+    const now = this.store.clock.unixMs;
+    if (timeout > 0) {
+      for (const session of this.sessions) {
+        if (now - session.lastUseMs > timeout * 1000) session.destroy();
+      }
+    }
+    for (let shard = this.thread; shard < this.shards; shard += this.threads) {
+      this.dispatcher.tryShard(shard, () => this.store.heap.trim(shard));
+    }
+    this.stats.set(HEAP_USED, this.host.heapUsed());
+  }
+
+  resetStats(): void {
+    for (const name of STAT_NAMES) {
+      if (name !== "connections_current" && name !== "js_heap_used") this.stats.reset(name);
+    }
+    this.commandStats.reset();
+  }
+
+  checkHeap(): string[] {
+    return checkHeap(this.store);
+  }
+
+  sleep(ms: number): void {
+    this.host.sleep(ms);
+  }
+
+  shutdown(): void {
+    this.host.shutdown();
+  }
+
+  /** Sends what is pending, closes all sessions and takes no more. */
+  end(): void {
+    this.isEnding = true;
+    for (const session of this.sessions) session.end();
+  }
+
+  log(level: "debug" | "verbose" | "notice" | "warning", text: string): void {
+    this.host.log(level, text);
+  }
+}

@@ -1,0 +1,277 @@
+/**
+ * The main thread: binds everything, starts the threads, hands connections to them, and ends the
+ * process. It runs no command and never waits for a lock.
+ *
+ * A listener that belongs to one thread (an owner's port, or the only thread's) is passed to it as
+ * a descriptor of its own. The plain port of several threads is bound once per thread where the
+ * system can share a port; elsewhere it stays here, and each connection is passed to the thread
+ * that has the fewest.
+ */
+import { BroadcastChannel, Worker } from "node:worker_threads";
+import type { ServerFacts } from "../command/session.ts";
+import { errorText } from "../env/config-host.ts";
+import {
+  HandleHub,
+  type HandleSender,
+  listeningHandle,
+  onConnection,
+  PASS_CONNECTION,
+  PASS_LISTENER,
+  PASS_UNIX_CONNECTION,
+  PASS_UNIX_LISTENER,
+} from "../env/handle-pipe.ts";
+import { writeLog } from "../env/log.ts";
+import { Stats } from "../keyspace/stats.ts";
+import type { ChunkMessage } from "../memory/pool.ts";
+import type { Change, Config } from "./config/config.ts";
+import { type Bound, bindAll, closeAll } from "./listeners.ts";
+import type { SharedState } from "./shared-state.ts";
+import type { BusMessage } from "./bus.ts";
+import type { ThreadServe, ThreadStart, ToSupervisor } from "./thread-host.ts";
+import type { TopologyNode } from "./topology.ts";
+import { Watchdog } from "./watchdog.ts";
+
+/** How long a shutdown waits for replies under way. */
+const DRAIN_MS = 5000;
+const WATCH_MS = 100;
+
+type Thread = {
+  worker: Worker;
+  sender: HandleSender | null;
+  /** Connections passed to it whose arrival its own count does not show yet. */
+  passed: number;
+};
+
+export type Plan = {
+  config: Config;
+  shared: SharedState;
+  chunks: { version: number; chunks: ChunkMessage[] };
+  threadUrl: URL;
+  /** Node's own sharing of a port among threads. */
+  reusePort: boolean;
+  facts(tcpPort: number, ownerPorts: number[], acceptMode: string): ServerFacts;
+  /** Owner nodes by their ports, null without owners. Fills the slots. */
+  nodes(ownerPorts: number[]): TopologyNode[] | null;
+};
+
+export class Supervisor {
+  private readonly plan: Plan;
+  private readonly config: Config;
+  private readonly threads: Thread[] = [];
+  private readonly stats: Stats;
+  private readonly channelName: string;
+  private readonly channel: BroadcastChannel;
+  private readonly watchdog: Watchdog;
+  private bound: Bound[] = [];
+  private isEnding = false;
+  private ended = 0;
+  private serving = 0;
+  private allServe: () => void = () => {};
+
+  constructor(plan: Plan) {
+    this.plan = plan;
+    this.config = plan.config;
+    this.stats = new Stats(plan.shared.stats, plan.shared.threads + plan.shared.owners, 0);
+    this.channelName = `zerohop ${process.pid} ${plan.facts(0, [], "").runId}`;
+    this.channel = new BroadcastChannel(this.channelName);
+    this.channel.onmessage = (event) => this.busMessage((event as { data: BusMessage }).data);
+    this.watchdog = new Watchdog(new Int32Array(plan.shared.control), (text) => this.log("warning", text));
+  }
+
+  /** Binds and starts. Rejects with a BindError when something cannot be bound. */
+  async start(): Promise<void> {
+    const connected = this.startWorkers();
+    try {
+      this.bound = await bindAll(this.config, this.plan.shared.threads, this.plan.reusePort);
+    } catch (error) {
+      this.isEnding = true;
+      throw error;
+    }
+    // Until a listener is handed over, its connections are passed one by one.
+    for (const bound of this.bound) {
+      onConnection(bound.server, (handle) => this.pass(bound, handle));
+    }
+    await connected;
+    await this.serve();
+    setInterval(() => this.watchdog.look(), WATCH_MS);
+  }
+
+  private startWorkers(): Promise<unknown> {
+    const { shared, chunks, threadUrl, config } = this.plan;
+    const connections: Promise<void>[] = [];
+    for (let thread = 0; thread < shared.threads; thread++) {
+      const hub = new HandleHub();
+      const entry: Thread = { worker: null as unknown as Worker, sender: null, passed: 0 };
+      this.threads.push(entry);
+      let connected = (): void => {};
+      connections.push(
+        new Promise<void>((resolve) => {
+          connected = resolve;
+        }),
+      );
+      const listening = hub.listen((sender) => {
+        entry.sender = sender;
+        connected();
+      });
+      const start: ThreadStart = {
+        shared,
+        chunks,
+        channel: this.channelName,
+        thread,
+        config: config.changes(),
+        handlePath: hub.path,
+      };
+      entry.worker = new Worker(threadUrl, { workerData: start });
+      this.watchWorker(entry.worker, thread);
+      connections.push(listening);
+    }
+    return Promise.all(connections);
+  }
+
+  private watchWorker(worker: Worker, thread: number): void {
+    worker.on("message", (message: ToSupervisor) => {
+      if (message.kind === "serving" && ++this.serving === this.threads.length) this.allServe();
+      if (message.kind === "shutdown") this.end("User requested shutdown...");
+    });
+    worker.on("error", (error) => this.threadFailed(thread, errorText(error)));
+    worker.on("exit", () => {
+      if (!this.isEnding) this.threadFailed(thread, "it ended unexpectedly");
+      else if (++this.ended === this.threads.length) this.exit();
+    });
+  }
+
+  private async serve(): Promise<void> {
+    const { plan, bound } = this;
+    const ownerPorts: number[] = [];
+    for (const { owner, port } of bound) if (owner >= 0) ownerPorts[owner] = port;
+    const plain = bound.find(({ owner, isUnix }) => owner < 0 && !isUnix);
+    const several = this.threads.length > 1;
+    const acceptMode = several ? (plan.reusePort ? "reuseport" : "acceptor") : "single";
+    const changes: Change[] = plain === undefined ? [] : shownPort("port", plain.port);
+    if (ownerPorts.length > 0) changes.push(...shownPort("shard-owners-port", ownerPorts[0] ?? 0));
+    const message: ThreadServe = {
+      kind: "serve",
+      config: changes,
+      facts: plan.facts(plain?.port ?? 0, ownerPorts, acceptMode),
+      nodes: plan.nodes(ownerPorts),
+      boundAddress: oneAddress(this.config),
+      unixPath: this.config.unixsocket,
+    };
+    this.config.apply(changes);
+    const done = new Promise<void>((resolve) => {
+      this.allServe = resolve;
+    });
+    for (const { worker } of this.threads) worker.postMessage(message);
+    await done;
+    this.handOver();
+    this.log("notice", `Ready to accept connections ${this.addresses(ownerPorts, plain)}`);
+  }
+
+  private addresses(ownerPorts: readonly number[], plain: Bound | undefined): string {
+    const host = oneAddress(this.config) || "127.0.0.1";
+    const shown = host.includes(":") ? `[${host}]` : host;
+    const parts: string[] = [];
+    if (plain !== undefined) parts.push(`tcp=${shown}:${plain.port}`);
+    if (ownerPorts.length > 0) parts.push(`owners=${shown}:${ownerPorts[0]}-${ownerPorts.at(-1)}`);
+    if (this.config.unixsocket !== "") parts.push(`unix=${this.config.unixsocket}`);
+    return parts.join(" ");
+  }
+
+  /** Gives listeners that have one thread of their own to it. */
+  private handOver(): void {
+    const { threads, plan } = this;
+    const perAddress = new Map<string, number>();
+    const stay: Bound[] = [];
+    for (const bound of this.bound) {
+      let thread = -1;
+      if (bound.owner >= 0) thread = bound.owner % threads.length;
+      else if (threads.length === 1) thread = 0;
+      else if (plan.reusePort && !bound.isUnix) {
+        const address = JSON.stringify(bound.server.address());
+        thread = perAddress.get(address) ?? 0;
+        perAddress.set(address, thread + 1);
+      }
+      const sender = thread < 0 ? null : threads[thread]?.sender;
+      if (!sender) {
+        stay.push(bound);
+        continue;
+      }
+      const kind = bound.isUnix ? PASS_UNIX_LISTENER : PASS_LISTENER;
+      sender.send(kind, bound.owner, listeningHandle(bound.server), () => bound.server.close());
+    }
+    this.bound = stay;
+  }
+
+  /** Passes a connection to its owner's thread, or to the one with the fewest. */
+  private pass(bound: Bound, handle: Parameters<HandleSender["send"]>[2]): void {
+    const { threads } = this;
+    let thread = bound.owner % threads.length;
+    if (bound.owner < 0) {
+      thread = 0;
+      let fewest = Number.POSITIVE_INFINITY;
+      for (let t = 0; t < threads.length; t++) {
+        const load = this.loadOf(t);
+        if (load < fewest) {
+          fewest = load;
+          thread = t;
+        }
+      }
+    }
+    const entry = threads[thread];
+    if (entry?.sender == null) {
+      handle.close();
+      return;
+    }
+    entry.passed++;
+    const kind = bound.isUnix ? PASS_UNIX_CONNECTION : PASS_CONNECTION;
+    entry.sender.send(kind, bound.owner, handle, () => handle.close());
+  }
+
+  /** Connections of a thread, those on their way to it included. */
+  private loadOf(thread: number): number {
+    const received = this.stats.of(thread, "connections_received");
+    const entry = this.threads[thread];
+    const current = this.stats.of(thread, "connections_current");
+    return current + Math.max(0, (entry?.passed ?? 0) - received);
+  }
+
+  private busMessage(message: BusMessage): void {
+    if (message.to === "control" && message.entry.kind === "config") {
+      this.config.apply(message.entry.changes);
+    }
+  }
+
+  /** Ends the process once what is under way has been answered. */
+  end(reason: string): void {
+    if (this.isEnding) return;
+    this.isEnding = true;
+    this.log("warning", reason);
+    closeAll(this.bound);
+    for (const { worker } of this.threads) worker.postMessage({ kind: "end" });
+    setTimeout(() => this.exit(), DRAIN_MS);
+  }
+
+  private exit(): void {
+    this.log("warning", "ZeroHop is now ready to exit, bye bye...");
+    process.exit(0);
+  }
+
+  private threadFailed(thread: number, text: string): void {
+    process.stderr.write(`zerohop: thread ${thread} failed: ${text}\n`);
+    process.kill(process.pid, "SIGABRT");
+  }
+
+  log(level: "debug" | "verbose" | "notice" | "warning", text: string): void {
+    writeLog(this.config, level, text);
+  }
+}
+
+function shownPort(name: string, port: number): Change[] {
+  return [{ name, text: String(port), shownOnly: true }];
+}
+
+/** The one concrete address that `bind` names, or empty. */
+function oneAddress(config: Config): string {
+  const concrete = config.bind.filter((word) => !word.includes("*") && word !== "0.0.0.0" && word !== "::");
+  return config.bind.length === 1 || concrete.length === 1 ? (concrete[0] ?? "").replace(/^-/, "") : "";
+}

@@ -1,0 +1,42 @@
+/**
+ * Names a lock that is held for long: its shard, the thread that holds it, how long. It only reads:
+ * a lock with the same owner at two looks in a row, between which its shard recorded no command,
+ * has been held all the while.
+ */
+import { H_SHARDS, LOCK_OWNER, S_RECORDER_AT, shardRow } from "../memory/layout.ts";
+
+/** Looks in a row before a line is written, so that a long but lawful command does not fill a log. */
+const LOOKS = 10;
+
+export class Watchdog {
+  private readonly control: Int32Array;
+  private readonly report: (text: string) => void;
+  private readonly owners: Int32Array;
+  private readonly places: Int32Array;
+  private readonly looks: Int32Array;
+
+  constructor(control: Int32Array, report: (text: string) => void) {
+    const shards = control[H_SHARDS] as number;
+    this.control = control;
+    this.report = report;
+    this.owners = new Int32Array(shards);
+    this.places = new Int32Array(shards);
+    this.looks = new Int32Array(shards);
+  }
+
+  /** Called at a fixed interval. */
+  look(): void {
+    for (let shard = 0; shard < this.owners.length; shard++) {
+      const row = shardRow(shard);
+      const owner = this.control[row + LOCK_OWNER] as number;
+      const place = this.control[row + S_RECORDER_AT] as number;
+      const same = owner !== 0 && owner === this.owners[shard] && place === this.places[shard];
+      this.looks[shard] = same ? (this.looks[shard] as number) + 1 : 0;
+      this.owners[shard] = owner;
+      this.places[shard] = place;
+      if (this.looks[shard] === LOOKS) {
+        this.report(`The lock of shard ${shard} has been held by thread ${owner - 1} for ${LOOKS} looks`);
+      }
+    }
+  }
+}
