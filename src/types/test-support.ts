@@ -7,7 +7,7 @@
  * throws unless every unit in use belongs to exactly one record, segment, directory or root.
  */
 import { assert } from "../base/assert.ts";
-import { latin1, latin1Bytes } from "../base/bytes.ts";
+import { equalBytes, latin1, latin1Bytes } from "../base/bytes.ts";
 import { keySlot } from "../base/crc16.ts";
 import { Random } from "../base/random.ts";
 import { Args } from "../command/args.ts";
@@ -33,7 +33,7 @@ import {
 } from "../memory/layout.ts";
 import type { PoolHost } from "../memory/pool.ts";
 import { wrongArity } from "../protocol/errors.ts";
-import { Reply } from "../protocol/reply.ts";
+import { Reply, type SharedPiece } from "../protocol/reply.ts";
 import { BIG_STRING_BYTES } from "../structures/record.ts";
 import { checkStore } from "./test-check.ts";
 
@@ -70,6 +70,8 @@ export type TestStoreOptions = {
   checked?: boolean;
 };
 
+type HeldPiece = { piece: SharedPiece; copy: Uint8Array };
+
 export const TEST_START_MS = 1_700_000_000_000;
 
 export class TestStore {
@@ -87,7 +89,7 @@ export class TestStore {
   /** Long arguments come in the request's buffer, as those of scripts do, not in blocks. */
   plainArguments = false;
   readonly #keys = new KeyList();
-  readonly #held: (() => void)[] = [];
+  readonly #held: HeldPiece[] = [];
 
   constructor(options: TestStoreOptions) {
     const shards = options.shards ?? 1;
@@ -154,9 +156,13 @@ export class TestStore {
     return this.events.splice(0);
   }
 
-  /** Lets go of the replies that `holdReplies` kept. */
+  /** Lets go of the replies that `holdReplies` kept. Throws if one has changed since. */
   releaseReplies(): void {
-    for (const done of this.#held.splice(0)) done();
+    for (const { piece, copy } of this.#held.splice(0)) {
+      const { source, start, end } = piece;
+      assert(equalBytes(source, start, end, copy, 0, copy.length), "a pinned reply has changed");
+      piece.done();
+    }
   }
 
   check(): void {
@@ -250,8 +256,11 @@ export class TestStore {
       from = piece.before;
       out.set(piece.source.subarray(piece.start, piece.end), to);
       to += piece.end - piece.start;
-      if (this.holdReplies) this.#held.push(piece.done);
-      else piece.done();
+      if (this.holdReplies) {
+        this.#held.push({ piece, copy: piece.source.slice(piece.start, piece.end) });
+      } else {
+        piece.done();
+      }
     }
     out.set(reply.buffer.subarray(from, reply.length), to);
     reply.length = 0;
