@@ -17,10 +17,13 @@ const HIGHEST = 32_000;
 /** Different in every process: two test files must not try the same ports in the same order. */
 const choice = new Random(process.pid ^ Date.now());
 
-/** Holds `count` consecutive ports on every interface. */
-export async function reservePortBlock(count: number): Promise<PortBlock> {
+/** Holds `count` consecutive ports below `highest` on every interface. */
+export async function reservePortBlock(
+  count: number,
+  highest: number = HIGHEST,
+): Promise<PortBlock> {
   for (let attempt = 0; attempt < 200; attempt++) {
-    const first = LOWEST + choice.below(HIGHEST - LOWEST - count);
+    const first = LOWEST + choice.below(highest - LOWEST - count);
     const held = await holdAll(first, count);
     if (held !== undefined) {
       return { first, count, release: async () => void (await Promise.all(held.map(closeServer))) };
@@ -30,8 +33,8 @@ export async function reservePortBlock(count: number): Promise<PortBlock> {
 }
 
 /** A port that was free a moment ago: held, released and returned. */
-export async function freePort(): Promise<number> {
-  const block = await reservePortBlock(1);
+export async function freePort(highest: number = HIGHEST): Promise<number> {
+  const block = await reservePortBlock(1, highest);
   await block.release();
   return block.first;
 }
