@@ -17,15 +17,19 @@ const INITIAL_CAPACITY = 64;
 export type BigArgument = {
   /** Heap pointer of the block; 0 once a handler has taken it over. */
   block: number;
-  /** Bytes of the chunk that holds the block. */
+  /** Bytes of the chunk that holds the block, and a view of the same. */
   source: Uint8Array;
+  view: DataView;
 };
 
 const NO_BYTES = new Uint8Array(0);
+const NO_VIEW = new DataView(new ArrayBuffer(0));
 
 export class Args {
   count = 0;
   buffer: Uint8Array = NO_BYTES;
+  /** A view of the same bytes, with the same indices. */
+  view: DataView = NO_VIEW;
   start: Int32Array = new Int32Array(INITIAL_CAPACITY);
   end: Int32Array = new Int32Array(INITIAL_CAPACITY);
   slot: Int32Array = new Int32Array(INITIAL_CAPACITY);
@@ -47,6 +51,11 @@ export class Args {
   /** The buffer that `start[i]` and `end[i]` are indices into. */
   source(i: number): Uint8Array {
     return this.bigs === null ? this.buffer : (this.bigs[i]?.source ?? this.buffer);
+  }
+
+  /** A view with the same indices as `source(i)`. */
+  viewOf(i: number): DataView {
+    return this.bigs === null ? this.view : (this.bigs[i]?.view ?? this.view);
   }
 
   length(i: number): number {

@@ -58,6 +58,7 @@ export const H_CONTROL_SERIAL = 12;
 export const H_CLIENT_ID_LOW = 14;
 /** Head of the list of detached roots that wait to be freed. */
 export const H_GARBAGE = 16;
+/** Keys in them. */
 export const H_GARBAGE_COUNT = 17;
 /** Lock line of the span pool: the last lock in the order. */
 export const H_POOL_LOCK = 32;
@@ -98,7 +99,7 @@ export const S_TIME_LOW = 12;
 export const S_TIME_HIGH = 13;
 /** Next place of the flight recorder. */
 export const S_RECORDER_AT = 14;
-/** Where the expiry walk stands: database * 16384 + slot. */
+/** Where the expiry walk stands: 10 bits database, 14 bits slot, the highest 7 bits of the hash. */
 export const S_EXPIRY_CURSOR = 15;
 export const S_RECORDER = 16;
 export const RECORDER_ENTRIES = 16;

@@ -80,7 +80,8 @@ export class ChunkPool {
 
   /** Brings this thread's views up to date; cheap when nothing changed. */
   sync(): void {
-    if (Atomics.load(this.control, H_CHUNK_VERSION) !== this.version) this.takeMessages();
+    // A plain read: the lock that guards a pointer into a new chunk was taken before.
+    if (this.control[H_CHUNK_VERSION] !== this.version) this.takeMessages();
   }
 
   /** The chunks as they are, for a thread that starts. Call under no lock. */
@@ -148,7 +149,7 @@ export class ChunkPool {
     const control = this.control;
     const limit = control[H_SPANS_LIMIT] as number;
     if (limit !== 0 && (control[H_SPANS_USED] as number) + spans > limit) return false;
-    if (Atomics.load(control, H_FREE_SPANS) >= spans) return true;
+    if ((control[H_FREE_SPANS] as number) >= spans) return true;
     this.lock();
     const enough = (control[H_FREE_SPANS] as number) >= spans || this.addChunk(spans);
     this.unlock();

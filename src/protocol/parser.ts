@@ -32,6 +32,7 @@ const BULK_LINE = 3;
 const BULK = 4;
 
 const NO_BYTES = new Uint8Array(0);
+const NO_VIEW = new DataView(NO_BYTES.buffer);
 /** The buffer is given up between requests when it has grown beyond this. */
 const KEEP_BYTES = 65536;
 
@@ -53,6 +54,7 @@ export class Parser {
   private readonly heap: Heap;
   private state = IDLE;
   private buffer: Uint8Array = NO_BYTES;
+  private view: DataView = NO_VIEW;
   private used = 0;
   /** Bytes of the line under way that are in `buffer` behind `used`. */
   private lineBytes = 0;
@@ -180,7 +182,8 @@ export class Parser {
     if (bytes <= BIG_ARGUMENT_BYTES) return;
     const block = makeBigBlock(this.heap, bytes);
     const source = block === 0 ? NO_BYTES : (this.heap.u8[block >>> CHUNK_SHIFT] as Uint8Array);
-    this.big = { block, source };
+    const view = block === 0 ? NO_VIEW : (this.heap.view[block >>> CHUNK_SHIFT] as DataView);
+    this.big = { block, source, view };
     this.bigAt = block === 0 ? 0 : bigStart(block);
     this.bigBytes += block === 0 ? 0 : bytes;
   }
@@ -236,6 +239,7 @@ export class Parser {
       const bigger = new Uint8Array(size);
       bigger.set(this.buffer.subarray(0, at));
       this.buffer = bigger;
+      this.view = new DataView(bigger.buffer);
     }
     if (end - start <= 32) {
       for (let i = start, to = at; i < end; i++) this.buffer[to++] = chunk[i] as number;
@@ -251,6 +255,7 @@ export class Parser {
 
   private complete(at: number): number {
     this.args.buffer = this.buffer;
+    this.args.view = this.view;
     this.state = IDLE;
     this.used = 0;
     this.lineBytes = 0;
@@ -280,7 +285,10 @@ export class Parser {
       for (const big of bigs) if (big && big.block !== 0) this.heap.freeLarge(big.block);
       this.args.bigs = null;
     }
-    if (this.buffer.length > KEEP_BYTES) this.buffer = NO_BYTES;
+    if (this.buffer.length > KEEP_BYTES) {
+      this.buffer = NO_BYTES;
+      this.view = NO_VIEW;
+    }
   }
 
   /** Gives up whatever is held: the session ends. */

@@ -7,8 +7,9 @@
  *
  * All text is binary: one character per byte. Text of an error has no leading "-".
  */
-import { formatInt64 } from "../base/int64.ts";
+import { copyLong, copyWords } from "../base/bytes.ts";
 import { formatDouble } from "../base/double.ts";
+import { formatInt64 } from "../base/int64.ts";
 
 const CR = 13;
 const LF = 10;
@@ -26,8 +27,8 @@ const HASH = 35;
 const EQUALS = 61;
 const BAR = 124;
 
-/** Copies up to this long go by words, longer ones by `set`, which allocates a view. */
-const WORD_COPY_MAX = 192;
+/** Copies up to this long go by words, longer ones by `set`, which allocates views. */
+const WORD_COPY_MAX = 1024;
 const INITIAL_BYTES = 65536;
 
 /** A piece of output that is not in the buffer. */
@@ -153,7 +154,7 @@ export class Reply {
     if (n <= 24) {
       for (let i = start; i < end; i++) b[at++] = source[i] as number;
     } else {
-      b.set(source.subarray(start, end), at);
+      copyLong(b, at, source, start, n);
       at += n;
     }
     b[at] = CR;
@@ -170,12 +171,7 @@ export class Reply {
     this.prefixed(DOLLAR, n);
     const at = this.room(n + 2);
     const b = this.buffer;
-    const to = this.view;
-    let i = 0;
-    for (const words = n - 3; i < words; i += 4) {
-      to.setInt32(at + i, view.getInt32(start + i, true), true);
-    }
-    for (; i < n; i++) b[at + i] = source[start + i] as number;
+    copyWords(this.view, at, view, start, n);
     b[at + n] = CR;
     b[at + n + 1] = LF;
     this.length = at + n + 2;

@@ -34,18 +34,9 @@ export class CommandStats {
     this.base = row * commands * FIELDS;
   }
 
-  /** Counts a call. True if it is one to time. */
-  called(command: number): boolean {
+  called(command: number): void {
     const at = this.base + command * FIELDS;
-    const calls = (this.all[at] as number) + 1;
-    this.all[at] = calls;
-    return calls % SAMPLE_EVERY === 1;
-  }
-
-  /** Takes a call back: it was parked and will be counted when it runs. */
-  uncalled(command: number): void {
-    const at = this.base + command * FIELDS;
-    this.all[at] = (this.all[at] as number) - 1;
+    this.all[at] = (this.all[at] as number) + 1;
   }
 
   timed(command: number, usec: number): void {

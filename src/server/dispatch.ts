@@ -21,7 +21,7 @@ import {
   LOCKS_KEYS,
   LOCKS_NONE,
 } from "../command/command.ts";
-import { FLAG_DENYOOM, FLAG_FAST, FLAG_PROTECTED } from "../command/flags.ts";
+import { FLAG_DENYOOM, FLAG_PROTECTED, FLAG_SLOW_CLOCK } from "../command/flags.ts";
 import { KeyList } from "../command/key-specs.ts";
 import type { Session } from "../command/session.ts";
 import type { Waiting } from "../memory/lock.ts";
@@ -36,6 +36,7 @@ import type { Database } from "../keyspace/database.ts";
 import { statIndex } from "../keyspace/stats.ts";
 import { OOM, unknownCommand, unknownSubcommand, wrongArity } from "../protocol/errors.ts";
 import type { Reply } from "../protocol/reply.ts";
+import { SAMPLE_EVERY } from "./command-stats.ts";
 import type { ThreadServer } from "./thread-server.ts";
 
 /** Longest wait for a lock before the session is parked. */
@@ -72,12 +73,18 @@ export class Dispatcher {
   private readonly shardList: Int32Array;
   private shardCount = 0;
   private sinceClock = 0;
+  /** Calls until the next timed one, by command. */
+  private readonly samples: Int32Array;
+  private commandsRun = 0;
+  private keyedRun = 0;
+  private locksTaken = 0;
 
   constructor(server: ThreadServer, waiting: Waiting, counters: LockCounters) {
     this.server = server;
     this.control = server.store.control;
     this.waiting = waiting;
     this.counters = counters;
+    this.samples = new Int32Array(server.commands.list.length);
     this.shardMarks = new Uint8Array(server.shards);
     this.shardList = new Int32Array(server.shards);
   }
@@ -89,22 +96,50 @@ export class Dispatcher {
     if (++this.sinceClock >= CLOCK_EVERY) this.readClock();
     const command = this.lookup(session, args, reply);
     if (command === null) return DONE;
+    if (this.isTimed(command)) return this.runTimed(session, command, args, reply);
     const before = reply.errors;
-    const timed = this.server.commandStats.called(command.id) || (command.flagBits & FLAG_FAST) === 0;
-    const began = timed ? this.waiting.now() : 0;
     const outcome = this.run(session, command, args, reply);
-    if (outcome === DONE) {
-      server.stats.add(COMMANDS, 1);
-      if (reply.errors !== before) {
-        server.stats.add(ERRORS, reply.errors - before);
-        this.server.commandStats.failed(command.id);
-      }
-      if (timed) this.server.commandStats.timed(command.id, (this.waiting.now() - began) * 1000);
-      if ((command.flagBits & FLAG_FAST) === 0) this.readClock();
-    } else {
-      this.server.commandStats.uncalled(command.id);
-    }
+    if (outcome === DONE) this.ran(command, reply.errors - before);
     return outcome;
+  }
+
+  /** True for the slow, and for every SAMPLE_EVERY-th call of any other command. */
+  private isTimed(command: Command): boolean {
+    const left = (this.samples[command.id] as number) - 1;
+    this.samples[command.id] = left;
+    if (left >= 0) return (command.flagBits & FLAG_SLOW_CLOCK) !== 0;
+    this.samples[command.id] = SAMPLE_EVERY - 1;
+    return true;
+  }
+
+  private runTimed(session: Session, command: Command, args: Args, reply: Reply): number {
+    const before = reply.errors;
+    const began = this.waiting.now();
+    const outcome = this.run(session, command, args, reply);
+    if (outcome !== DONE) return outcome;
+    this.ran(command, reply.errors - before);
+    this.server.commandStats.timed(command.id, (this.waiting.now() - began) * 1000);
+    if ((command.flagBits & FLAG_SLOW_CLOCK) !== 0) this.readClock();
+    return DONE;
+  }
+
+  private ran(command: Command, errors: number): void {
+    this.commandsRun++;
+    this.server.commandStats.called(command.id);
+    if (errors === 0) return;
+    this.server.stats.add(ERRORS, errors);
+    this.server.commandStats.failed(command.id);
+  }
+
+  /** Adds what the turn did to the statistics of the session that it ran for. */
+  count(): void {
+    const { stats } = this.server;
+    stats.add(COMMANDS, this.commandsRun);
+    stats.add(KEYED_LOCAL, this.keyedRun);
+    stats.add(ACQUISITIONS, this.locksTaken);
+    this.commandsRun = 0;
+    this.keyedRun = 0;
+    this.locksTaken = 0;
   }
 
   readClock(): void {
@@ -125,7 +160,7 @@ export class Dispatcher {
       );
       if (sub === null) {
         this.lastCommand = command.id;
-        return this.refuse(command, reply, unknownSubcommand(command.name, args.text(1)));
+        return this.refuse(command, reply, unknownSubcommand(command.name, args.head(1, 128)));
       }
       command = sub;
     }
@@ -198,7 +233,7 @@ export class Dispatcher {
     const end = args.end[1] as number;
     const slot = keySlot(source, start, end);
     args.slot[1] = slot;
-    args.hash[1] = server.store.table.hash(source, start, end);
+    args.hash[1] = server.store.table.hash(args.viewOf(1), start, end);
     const { topology } = server;
     if (topology !== null && session.owner >= 0) {
       const redirect = topology.decideSlot(session, slot);
@@ -227,8 +262,8 @@ export class Dispatcher {
     command.runData(db, args, reply);
     const parked = release(control, line);
     if (parked !== 0) server.ringParked(parked);
-    server.stats.add(KEYED_LOCAL, 1);
-    server.stats.add(ACQUISITIONS, 1);
+    this.keyedRun++;
+    this.locksTaken++;
     return DONE;
   }
 
@@ -266,7 +301,7 @@ export class Dispatcher {
       const began = locks === LOCKS_ALL ? this.waiting.now() : 0;
       command.runData(db, args, reply);
       if (began !== 0) server.stats.max(HOLD_MAX, (this.waiting.now() - began) * 1000);
-      if (locks === LOCKS_KEYS) server.stats.add(KEYED_LOCAL, 1);
+      if (locks === LOCKS_KEYS) this.keyedRun++;
     } else {
       this.refuse(command, reply, redirect);
     }
@@ -300,7 +335,7 @@ export class Dispatcher {
       const i = keys.at[k] as number;
       const source = args.source(i);
       args.slot[i] = keySlot(source, args.start[i] as number, args.end[i] as number);
-      args.hash[i] = table.hash(source, args.start[i] as number, args.end[i] as number);
+      args.hash[i] = table.hash(args.viewOf(i), args.start[i] as number, args.end[i] as number);
     }
   }
 
@@ -341,7 +376,7 @@ export class Dispatcher {
       }
       server.store.enterShard(shard);
     }
-    server.stats.add(ACQUISITIONS, this.shardCount);
+    this.locksTaken += this.shardCount;
     return -1;
   }
 
@@ -414,7 +449,7 @@ export class Dispatcher {
     server.store.heap.pool.sync();
     const began = this.waiting.now();
     run();
-    server.stats.add(ACQUISITIONS, 1);
+    this.locksTaken++;
     server.stats.max(HOLD_MAX, (this.waiting.now() - began) * 1000);
     this.releaseOne(shard);
   }

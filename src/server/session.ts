@@ -109,6 +109,7 @@ export class ClientSession implements Session, LinkHandler {
     this.isRunning = true;
     reply.proto = this.proto;
     const at = this.runRequests(chunk, start, end, reply);
+    server.dispatcher.count();
     if (at < end && !this.isClosing) this.keep(chunk, at, end);
     this.flush();
     this.isRunning = false;
@@ -120,6 +121,7 @@ export class ClientSession implements Session, LinkHandler {
   private runRequests(chunk: Uint8Array, start: number, end: number, reply: Reply): number {
     const { args, parser } = this;
     const { dispatcher } = this.server;
+    const view = this.server.viewOfChunk(chunk);
     let at = start;
     if (this.hasRequest) {
       if (!this.runParsed(reply)) return at;
@@ -129,6 +131,7 @@ export class ClientSession implements Session, LinkHandler {
         const after = scan(chunk, at, end, args);
         if (after !== ODD) {
           args.buffer = chunk;
+          args.view = view;
           if (dispatcher.execute(this, args, reply) !== DONE) {
             this.parkHere();
             return at;

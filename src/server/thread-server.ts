@@ -99,6 +99,8 @@ export class ThreadServer implements Server {
   private activeExpire = true;
   private expiryShard = 0;
   private isEnding = false;
+  private lastChunk: Uint8Array = new Uint8Array(0);
+  private lastView: DataView = new DataView(this.lastChunk.buffer);
 
   constructor(parts: ThreadParts) {
     this.host = parts.host;
@@ -122,8 +124,18 @@ export class ThreadServer implements Server {
     this.configChanged();
   }
 
+  /** A view of a chunk of input. The static read buffer of the links has one for good. */
+  viewOfChunk(chunk: Uint8Array): DataView {
+    if (chunk !== this.lastChunk) {
+      this.lastChunk = chunk;
+      this.lastView = new DataView(chunk.buffer, chunk.byteOffset, chunk.length);
+    }
+    return this.lastView;
+  }
+
   controlIsBehind(): boolean {
-    return Atomics.load(this.store.control, H_CONTROL_SERIAL) !== this.controlSerial;
+    // A plain read: the request that must see an entry came by way of the system, after it.
+    return this.store.control[H_CONTROL_SERIAL] !== this.controlSerial;
   }
 
   /** Applies what other threads have published. */

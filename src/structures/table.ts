@@ -23,7 +23,7 @@
  *
  * Not here: the lock (the dispatcher holds the shard's) and the meaning of a record's value.
  */
-import { halfSipHash13 } from "../base/siphash.ts";
+import { halfSipHash13View } from "../base/siphash.ts";
 import type { Heap } from "../memory/heap.ts";
 import { CHUNK_SHIFT, H_HASH_KEY_0, H_HASH_KEY_1, UNIT_MASK } from "../memory/layout.ts";
 import { FLAG_EXPIRY, FLAG_LONG, keyOffset } from "./record.ts";
@@ -71,6 +71,9 @@ export type TableWork = { entriesMoved: number; entriesMovedMax: number };
 
 export class Table {
   readonly work: TableWork = { entriesMoved: 0, entriesMovedMax: 0 };
+  /** Where `dueRecords` stopped, and how many segments and records it looked at. */
+  dueNext = 0;
+  dueVisits = 0;
   /** Place of the record that `find` returned last. */
   private foundSegment = 0;
   private foundPosition = 0;
@@ -91,17 +94,16 @@ export class Table {
     this.key1 = heap.control[H_HASH_KEY_1] as number;
   }
 
-  hash(source: Uint8Array, start: number, end: number): number {
-    return halfSipHash13(this.key0, this.key1, source, start, end) | 0;
+  hash(view: DataView, start: number, end: number): number {
+    return halfSipHash13View(this.key0, this.key1, view, start, end) | 0;
   }
 
   /** Hash of a record's key. */
   hashOf(p: number): number {
-    const u8 = this.u8[p >>> CHUNK_SHIFT] as Uint8Array;
-    const at = (p & UNIT_MASK) << 3;
-    const kind = u8[at] as number;
-    const start = at + keyOffset(kind);
-    return this.hash(u8, start, start + this.keyLength(p, kind));
+    const kind = (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[(p & UNIT_MASK) << 1] as number;
+    const start = ((p & UNIT_MASK) << 3) + keyOffset(kind);
+    const view = this.heap.view[p >>> CHUNK_SHIFT] as DataView;
+    return this.hash(view, start, start + this.keyLength(p, kind));
   }
 
   private keyLength(p: number, kind: number): number {
@@ -112,7 +114,7 @@ export class Table {
   }
 
   /** Pointer to the record with this key, 0 if there is none. */
-  find(root: number, hash: number, source: Uint8Array, start: number, end: number): number {
+  find(root: number, hash: number, view: DataView, start: number, end: number): number {
     if (root === 0) return 0;
     let segment = root;
     let m = this.i32[segment >>> CHUNK_SHIFT] as Int32Array;
@@ -135,7 +137,7 @@ export class Table {
         for (let k = 0; k < count; k++) {
           if (u8[tags + k] === tag) {
             const p = m[at + 2 + k] as number;
-            if (this.matches(p, source, start, length)) {
+            if (this.matches(p, view, start, length)) {
               this.foundSegment = segment;
               this.foundPosition = k;
               return p;
@@ -149,7 +151,7 @@ export class Table {
           if (there === EMPTY) break;
           if (there === tag) {
             const p = m[at + 2 + k] as number;
-            if (this.matches(p, source, start, length)) {
+            if (this.matches(p, view, start, length)) {
               this.foundSegment = segment;
               this.foundPosition = k;
               return p;
@@ -166,7 +168,7 @@ export class Table {
     }
   }
 
-  private matches(p: number, source: Uint8Array, start: number, length: number): boolean {
+  private matches(p: number, view: DataView, start: number, length: number): boolean {
     if (this.heap.blocks !== null) this.heap.blocks.check(p);
     const word = (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[(p & UNIT_MASK) << 1] as number;
     if ((word & FLAG_LONG) === 0) {
@@ -174,10 +176,14 @@ export class Table {
     } else if (this.keyLength(p, word & 0xff) !== length) {
       return false;
     }
-    const u8 = this.u8[p >>> CHUNK_SHIFT] as Uint8Array;
+    const there = this.heap.view[p >>> CHUNK_SHIFT] as DataView;
     const at = ((p & UNIT_MASK) << 3) + keyOffset(word);
-    for (let i = 0; i < length; i++) {
-      if (u8[at + i] !== source[start + i]) return false;
+    let i = 0;
+    for (const whole = length - 3; i < whole; i += 4) {
+      if (there.getInt32(at + i, true) !== view.getInt32(start + i, true)) return false;
+    }
+    for (; i < length; i++) {
+      if (there.getUint8(at + i) !== view.getUint8(start + i)) return false;
     }
     return true;
   }
@@ -834,27 +840,42 @@ export class Table {
   }
 
   /**
-   * Up to `limit` records whose expiry may lie before `nowSeconds`, into `found`; segments that
-   * have none are passed over and those looked at get their earliest expiry renewed.
+   * Puts records whose expiry is at most `nowSeconds` into `found` and returns how many, looking at
+   * segments from the one with hash `from` on, until `found` is full or `visitsMax` segments and
+   * records were looked at. `dueNext` is then where to go on, `dueVisits` what was looked at.
+   * Segments that have none are passed over; those looked at get their earliest expiry renewed.
    */
   dueRecords(
     root: number,
+    from: number,
     nowSeconds: number,
     expirySecondsOf: (p: number) => number,
     found: Int32Array,
+    visitsMax: number,
   ): number {
     let n = 0;
-    this.eachSegment(root, (segment) => {
-      if (n === found.length || this.earliest(segment) >>> 0 > nowSeconds) return;
-      let earliest = NO_EXPIRY;
-      this.eachOfSegment(segment, (p) => {
-        const seconds = expirySecondsOf(p);
-        if (seconds === NO_EXPIRY) return;
-        if (seconds >>> 0 <= nowSeconds && n < found.length) found[n++] = p;
-        earliest = earlier(earliest, seconds);
+    let next = from;
+    this.dueVisits = 0;
+    while (next < HASH_END && this.dueVisits < visitsMax) {
+      const first = this.segmentOf(root, next | 0);
+      const span = 2 ** (32 - ((this.headOf(first) >>> DEPTH_SHIFT) & 31));
+      this.eachOfChain(first, (segment) => {
+        this.dueVisits++;
+        if (n === found.length || this.earliest(segment) >>> 0 > nowSeconds) return;
+        let earliest = NO_EXPIRY;
+        this.eachOfSegment(segment, (p) => {
+          this.dueVisits++;
+          const seconds = expirySecondsOf(p);
+          if (seconds === NO_EXPIRY) return;
+          if (seconds >>> 0 <= nowSeconds && n < found.length) found[n++] = p;
+          earliest = earlier(earliest, seconds);
+        });
+        this.setEarliest(segment, earliest);
       });
-      this.setEarliest(segment, earliest);
-    });
+      if (n === found.length) break;
+      next = (Math.floor(next / span) + 1) * span;
+    }
+    this.dueNext = next;
     return n;
   }
 

@@ -107,7 +107,13 @@ function checkRecord(db: Database, slot: number, p: number): void {
   const at = db.keyAt(p);
   const end = at + db.keyLength(p);
   assert(keySlot(u8, at, end) === slot, "a key in another slot's table");
-  const there = table.find(db.rootOf(slot), table.hash(u8, at, end), u8, at, end);
+  const there = table.find(
+    db.rootOf(slot),
+    table.hash(db.viewOf(p), at, end),
+    db.viewOf(p),
+    at,
+    end,
+  );
   assert(there === p, "a record is not where its key is looked for");
   const kind = db.kindOf(p);
   if (kind > STRING_LAST) return;

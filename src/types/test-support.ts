@@ -179,7 +179,7 @@ export class TestStore {
       const start = args.start[i] as number;
       const end = args.end[i] as number;
       args.slot[i] = keySlot(args.source(i), start, end);
-      args.hash[i] = store.table.hash(args.source(i), start, end);
+      args.hash[i] = store.table.hash(args.viewOf(i), start, end);
       store.enterShard(store.shardOf(args.slot[i] as number));
       lockAll = false;
     }
@@ -201,6 +201,7 @@ export class TestStore {
     let size = 16;
     for (const word of words) size += isBig(word) ? 16 : word.length + 16;
     if (args.buffer.length < size) args.buffer = new Uint8Array(Math.max(size, 4096));
+    args.view = new DataView(args.buffer.buffer);
     args.reserve(words.length);
     args.count = words.length;
     args.bigs = words.some(isBig) ? words.map(() => null) : null;
@@ -229,7 +230,11 @@ export class TestStore {
     source.set(word, start);
     args.start[i] = start;
     args.end[i] = start + word.length;
-    (args.bigs as (object | null)[])[i] = { block, source };
+    (args.bigs as (object | null)[])[i] = {
+      block,
+      source,
+      view: this.store.heap.view[block >>> CHUNK_SHIFT],
+    };
   }
 
   /** Arguments are only good for the call: what is left of them is made useless. */
