@@ -11,12 +11,18 @@ import type { KeySpec } from "./grammar.ts";
 import { arityOf } from "./grammar.ts";
 import type { KeyFinder, KeyList } from "./key-specs.ts";
 import { deriveKeySpecs, findKeys, KEYS_FOUND, keyFlagBitsOf, plainRangeOf } from "./key-specs.ts";
-import type { CommandSpec, DataCommand, EachCommand, SessionCommand } from "./spec.ts";
+import type {
+  CommandSpec,
+  CursorCommand,
+  DataCommand,
+  EachCommand,
+  SessionCommand,
+} from "./spec.ts";
 
 export const LOCKS_NONE = 0;
 /** The shards of the keys. */
 export const LOCKS_KEYS = 1;
-/** The shard that a cursor points into. */
+/** The shard of the one slot that the arguments point to: ask `slotOf`. */
 export const LOCKS_CURSOR = 2;
 /** Every shard, one after another. */
 export const LOCKS_EACH = 3;
@@ -53,7 +59,7 @@ export class Command {
   /** Negative: counted from the end of the arguments. */
   readonly keyLast: number;
   readonly keyStep: number;
-  /** The only key is argument 1, always. */
+  /** The only key is argument 1, always, and its shard is all that is locked. */
   readonly oneKeyAtOne: boolean;
   /** Some argument is, or may be, a key. */
   readonly hasKeys: boolean;
@@ -64,7 +70,8 @@ export class Command {
   readonly runSession: SessionCommand["run"];
   readonly runData: DataCommand["run"];
   readonly each: EachCommand | null;
-  readonly #locksOf: ((args: Args) => "keys" | "cursor" | "all") | null;
+  readonly slotOf: CursorCommand["slotOf"];
+  readonly #locksOf: ((args: Args) => "keys" | "all") | null;
   readonly #keyFlagBits: Int32Array;
   readonly #findKeys: KeyFinder | null;
 
@@ -87,7 +94,8 @@ export class Command {
     this.keyFirst = range.first;
     this.keyLast = range.last;
     this.keyStep = range.step;
-    this.oneKeyAtOne = range.first === 1 && range.last === 1 && !range.movable;
+    this.oneKeyAtOne =
+      spec.locks === "keys" && range.first === 1 && range.last === 1 && !range.movable;
     this.keySpecs = keySpecs;
     this.hasKeys =
       spec.findKeys !== undefined || keySpecs.some(({ flags }) => !flags.includes("not_key"));
@@ -96,6 +104,7 @@ export class Command {
     this.runSession = spec.locks === "none" ? spec.run : notThisWay;
     this.runData = "run" in spec && spec.locks !== "none" ? spec.run : notThisWay;
     this.each = spec.locks === "each" ? spec : null;
+    this.slotOf = spec.locks === "cursor" ? spec.slotOf : notThisWay;
     this.#locksOf = typeof spec.locks === "function" ? spec.locks : null;
     this.#keyFlagBits = Int32Array.from(keySpecs, ({ flags }) => keyFlagBitsOf(flags));
     this.#findKeys = spec.findKeys ?? null;

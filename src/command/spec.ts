@@ -47,7 +47,18 @@ export type SessionCommand = CommandMeta & {
 };
 
 export type DataCommand = CommandMeta & {
-  locks: "keys" | "cursor" | "all" | ((args: Args) => "keys" | "cursor" | "all");
+  locks: "keys" | "all" | ((args: Args) => "keys" | "all");
+  run(db: Database, args: Args, reply: Reply): void;
+};
+
+/** Looks at one slot, which an argument names or a cursor points into, and locks its shard. */
+export type CursorCommand = CommandMeta & {
+  locks: "cursor";
+  /**
+   * The slot. The dispatcher takes the nearest one within the session's scope, so that any number
+   * will do for arguments that name none; the handler is to refuse those.
+   */
+  slotOf(args: Args): number;
   run(db: Database, args: Args, reply: Reply): void;
 };
 
@@ -63,4 +74,9 @@ export type EachCommand = CommandMeta & {
 /** A container such as CLIENT: it only has subcommands. */
 export type ContainerCommand = CommandMeta & { locks: "container" };
 
-export type CommandSpec = SessionCommand | DataCommand | EachCommand | ContainerCommand;
+export type CommandSpec =
+  | SessionCommand
+  | DataCommand
+  | CursorCommand
+  | EachCommand
+  | ContainerCommand;

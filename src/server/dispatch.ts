@@ -206,6 +206,7 @@ export class Dispatcher {
       return DONE;
     }
     const db = this.server.store.databases[session.db] as Database;
+    db.isOwnerPort = session.owner >= 0;
     if (command.oneKeyAtOne) return this.runOneKey(session, command, db, args, reply);
     return this.runOther(session, command, db, args, reply, locks === LOCKS_DYNAMIC ? command.locksFor(args) : locks);
   }
@@ -288,7 +289,8 @@ export class Dispatcher {
       }
       this.shardsOfKeys(args);
     } else if (locks === LOCKS_CURSOR) {
-      this.shardList[this.shardCount++] = this.cursorShard(db, args);
+      const slot = Math.max(command.slotOf(args), db.scopeFirst);
+      this.shardList[this.shardCount++] = server.store.shardOf(Math.min(slot, db.scopeLast));
     } else if (locks === LOCKS_ALL) {
       for (let s = 0; s < server.shards; s++) this.shardList[this.shardCount++] = s;
     }
@@ -311,13 +313,12 @@ export class Dispatcher {
 
   private setScope(session: Session, db: Database): void {
     const { topology, config } = this.server;
-    db.scopeFirst = 0;
-    db.scopeLast = LAST_SLOT;
-    if (topology === null || session.owner < 0 || config.ownersSeeAll) return;
-    const node = topology.nodes[session.owner];
-    if (node === undefined) return;
-    db.scopeFirst = node.firstSlot;
-    db.scopeLast = node.lastSlot;
+    const node = session.owner < 0 ? undefined : topology?.nodes[session.owner];
+    const isScoped = node !== undefined && !config.ownersSeeAll;
+    db.ownFirst = node === undefined ? 0 : node.firstSlot;
+    db.ownLast = node === undefined ? (topology === null ? -1 : LAST_SLOT) : node.lastSlot;
+    db.scopeFirst = isScoped ? node.firstSlot : 0;
+    db.scopeLast = isScoped ? node.lastSlot : LAST_SLOT;
   }
 
   private redirect(session: Session, command: Command, args: Args): string | null {
@@ -353,14 +354,6 @@ export class Dispatcher {
       shardList[at] = shard;
     }
     for (let n = 0; n < this.shardCount; n++) shardMarks[shardList[n] as number] = 0;
-  }
-
-  /** Shard of the slot that a SCAN cursor points to, within the scope. */
-  private cursorShard(db: Database, args: Args): number {
-    const text = args.text(1);
-    const slot = /^\d{1,20}$/.test(text) ? Math.floor(Number(text) / 2 ** 32) : 0;
-    const inScope = Math.min(Math.max(slot, db.scopeFirst), db.scopeLast);
-    return this.server.store.shardOf(inScope);
   }
 
   /** Takes the locks of the list. Returns -1, or the shard that was not had with none held. */

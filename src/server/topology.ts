@@ -5,18 +5,27 @@
  *
  * Node rows are immutable; a change makes a new row. Modes differ in who fills the rows; one
  * function, `decide`, tells for all of them what becomes of a request.
+ *
+ * Rows are read before the locks and again under them, so a redirect may be told from a row that
+ * is changing, and a request is never served by one.
  */
 import type { Args } from "../command/args.ts";
 import type { Command } from "../command/command.ts";
 import type { KeyList } from "../command/key-specs.ts";
 import type { Session } from "../command/session.ts";
 import { CLUSTERDOWN_UNBOUND, CROSSSLOT, moved } from "../protocol/errors.ts";
-import type { Config } from "./config/config.ts";
+import type { Config, EndpointType } from "./config/config.ts";
+import { EncodedReplies } from "./encoded-replies.ts";
 
 export const SLOT_NOBODY = 0;
 export const SLOT_STABLE = 1;
 export const SLOT_MIGRATING = 2;
 export const SLOT_IMPORTING = 3;
+
+const TARGET_BITS = 15;
+const NODE_MASK = 0x7fff;
+/** State and node of a row that `>>> TARGET_BITS` leaves, for a stable slot of node 0. */
+const STABLE_AT_0: number = SLOT_STABLE << 15;
 
 export type TopologyNode = {
   readonly index: number;
@@ -29,7 +38,7 @@ export type TopologyNode = {
 };
 
 export function slotRow(state: number, node: number, target: number): number {
-  return (state << 30) | (node << 15) | target;
+  return (state << 30) | (node << TARGET_BITS) | target;
 }
 
 export function rowState(row: number): number {
@@ -37,12 +46,14 @@ export function rowState(row: number): number {
 }
 
 export function rowNode(row: number): number {
-  return (row >>> 15) & 0x7fff;
+  return (row >>> TARGET_BITS) & NODE_MASK;
 }
 
 export class Topology {
   readonly slots: Int32Array;
   readonly nodes: readonly TopologyNode[];
+  /** Replies that tell of the nodes, by protocol and address. */
+  readonly encoded: EncodedReplies = new EncodedReplies();
   private readonly config: Config;
   /** The one concrete address that `bind` names, or empty. */
   private readonly boundAddress: string;
@@ -63,14 +74,24 @@ export class Topology {
     return rowNode(this.slots[slot] as number);
   }
 
+  /** The node that a session's port is: its owner, or the first one for the plain port. */
+  nodeOf(session: Session): TopologyNode {
+    return this.nodes[Math.max(session.owner, 0)] as TopologyNode;
+  }
+
+  nodeById(id: string): TopologyNode | undefined {
+    return this.nodes.find((node) => node.id === id);
+  }
+
   /**
    * The error that answers the request, or null to serve it here. Asked before the locks are taken
-   * and again under them.
+   * and again under them. The first key's slot decides; where keys of other slots are refused, that
+   * is told first, whoever owns them.
    */
   decide(session: Session, _command: Command, args: Args, keys: KeyList): string | null {
     if (session.owner < 0 || keys.count === 0) return null;
     const slot = args.slot[keys.at[0] as number] as number;
-    if (!this.config.ownersCrossSlot) {
+    if (keys.count > 1 && !this.config.ownersCrossSlot) {
       for (let k = 1; k < keys.count; k++) {
         if (args.slot[keys.at[k] as number] !== slot) return CROSSSLOT;
       }
@@ -81,11 +102,16 @@ export class Topology {
   /** As `decide`, for the only key's slot. */
   decideSlot(session: Session, slot: number): string | null {
     const row = this.slots[slot] as number;
-    if (rowNode(row) === session.owner && rowState(row) === SLOT_STABLE) return null;
+    if (row >>> TARGET_BITS === (STABLE_AT_0 | session.owner)) return null;
+    return this.redirect(session, slot, row);
+  }
+
+  private redirect(session: Session, slot: number, row: number): string | null {
+    if (session.owner < 0) return null;
     if (rowState(row) === SLOT_NOBODY) return CLUSTERDOWN_UNBOUND;
     const node = this.nodes[rowNode(row)] as TopologyNode;
-    const host = this.redirectHost(session);
-    return moved(slot, host, this.announcedPort(node));
+    if (node.index === session.owner) return null;
+    return moved(slot, this.endpoint(session) ?? "", this.announcedPort(node));
   }
 
   announcedPort(node: TopologyNode): number {
@@ -97,16 +123,18 @@ export class Topology {
   ip(session: Session): string {
     if (this.config.announceIp !== "") return this.config.announceIp;
     if (this.boundAddress !== "") return this.boundAddress;
-    if (session.isUnix) return "127.0.0.1";
-    return addressOf(session.local);
+    return session.isUnix ? "127.0.0.1" : addressOf(session.local);
   }
 
-  /** Host as MOVED names it: empty for an unknown endpoint, "?" for a name that is not set. */
-  redirectHost(session: Session): string {
-    return this.endpoint(session) ?? "";
+  /** Empty if none is announced. */
+  hostname(): string {
+    return this.config.announceHostname;
   }
 
-  /** Host as CLUSTER SLOTS and SHARDS name it; null for an unknown endpoint. */
+  /**
+   * The host that clients are to use, as CLUSTER SLOTS names it: "?" for a name that is not set, null
+   * for an unknown endpoint. MOVED and CLUSTER SHARDS have an empty host in place of null.
+   */
   endpoint(session: Session): string | null {
     switch (this.config.endpointType) {
       case "ip":
@@ -116,6 +144,15 @@ export class Topology {
       case "unknown-endpoint":
         return null;
     }
+  }
+
+  get endpointType(): EndpointType {
+    return this.config.endpointType;
+  }
+
+  /** Changes whenever something that is announced may have changed. */
+  get generation(): number {
+    return this.config.generation;
   }
 }
 
