@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   compareBytes,
+  copyLong,
   copyShort,
   copyWords,
   decimalDigits,
@@ -64,16 +65,36 @@ test("comparing bytes with text, with and without case", () => {
 test("copies of every length and offset move exactly the range", () => {
   const from = Uint8Array.from(ALL);
   const fromView = new DataView(from.buffer);
-  for (let length = 0; length <= 40; length++) {
+  for (let length = 0; length <= 80; length++) {
     for (let shift = 0; shift < 4; shift++) {
-      const expected = new Uint8Array(64);
+      const expected = new Uint8Array(96);
       expected.set(from.subarray(100 + shift, 100 + shift + length), 7);
-      const bytes = new Uint8Array(new SharedArrayBuffer(64));
+      const bytes = new Uint8Array(new SharedArrayBuffer(96));
       assert.equal(copyShort(bytes, 7, from, 100 + shift, 100 + shift + length), 7 + length);
       assert.deepEqual(Uint8Array.from(bytes), expected);
-      const words = new DataView(new SharedArrayBuffer(64));
+      const words = new DataView(new SharedArrayBuffer(96));
       copyWords(words, 7, fromView, 100 + shift, length);
       assert.deepEqual(new Uint8Array(words.buffer).slice(), expected);
+    }
+  }
+});
+
+test("long copies move exactly the range however its ends are aligned", () => {
+  const bytes = Uint8Array.from({ length: 200_000 }, (_, i) => (i * 7) >>> 3);
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  shared.set(bytes);
+  for (const length of [0, 1, 255, 256, 257, 1000, 65535, 65536, 65537, 140_001]) {
+    for (let shift = 0; shift < 64; shift += 9) {
+      const start = 100 + (shift & 7);
+      const at = 40 + (shift >> 3);
+      for (const from of [bytes.subarray(3), shared]) {
+        const expected = from.slice(start, start + length);
+        const to = new Uint8Array(new SharedArrayBuffer(bytes.length));
+        copyLong(to, at, from, start, length);
+        assert.deepEqual(to.slice(at, at + length), expected);
+        assert.equal(to[at - 1], 0);
+        assert.ok(to.subarray(at + length).every((byte) => byte === 0));
+      }
     }
   }
 });

@@ -94,8 +94,8 @@ export function copyShort(
 }
 
 /**
- * Copies `length` bytes by words. Up to some 192 bytes it beats `set(subarray)` and leaves no garbage.
- * The ranges must not overlap.
+ * Copies `length` bytes by words. Up to some 256 bytes it beats `set`, unless both ends happen to
+ * be aligned alike, and leaves no garbage. The ranges must not overlap.
  */
 export function copyWords(
   to: DataView,
@@ -105,10 +105,49 @@ export function copyWords(
   length: number,
 ): void {
   let i = 0;
+  // Four words a turn: half the time of one.
+  for (const fours = length - 15; i < fours; i += 16) {
+    to.setInt32(at + i, from.getInt32(start + i, true), true);
+    to.setInt32(at + i + 4, from.getInt32(start + i + 4, true), true);
+    to.setInt32(at + i + 8, from.getInt32(start + i + 8, true), true);
+    to.setInt32(at + i + 12, from.getInt32(start + i + 12, true), true);
+  }
   for (const words = length - 3; i < words; i += 4) {
     to.setInt32(at + i, from.getInt32(start + i, true), true);
   }
   for (; i < length; i++) to.setUint8(at + i, from.getUint8(start + i));
+}
+
+const STAGE_BYTES = 65536;
+/** Below this, the detour over the stage costs more than it saves. */
+const STAGED_FROM_BYTES = 256;
+const stage = new Uint8Array(STAGE_BYTES + 16);
+
+/**
+ * Copies `length` bytes. Where one end is in shared memory, `set` copies byte by byte unless both ends
+ * are aligned alike (0.35 ns a byte, against 0.05). So bytes take the way over a private buffer: into
+ * it aligned as they were, out of it aligned as they will be. The ranges must not overlap.
+ */
+export function copyLong(
+  to: Uint8Array,
+  at: number,
+  from: Uint8Array,
+  start: number,
+  length: number,
+): void {
+  const here = (from.byteOffset + start) & 7;
+  const there = (to.byteOffset + at) & 7;
+  if (here === there || length < STAGED_FROM_BYTES) {
+    to.set(from.subarray(start, start + length), at);
+    return;
+  }
+  // Pieces are whole words long, so that all of them are aligned as the first is.
+  for (let done = 0; done < length; done += STAGE_BYTES) {
+    const piece = Math.min(length - done, STAGE_BYTES);
+    stage.set(from.subarray(start + done, start + done + piece), here);
+    stage.copyWithin(there, here, here + piece);
+    to.set(stage.subarray(there, there + piece), at + done);
+  }
 }
 
 export function indexOfByte(buf: Uint8Array, start: number, end: number, byte: number): number {

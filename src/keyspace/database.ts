@@ -8,6 +8,7 @@
  * Every change goes through `changed`, which is the one place where counters, key events and
  * (later) the journal, WATCH and blocked clients hang.
  */
+import { copyLong } from "../base/bytes.ts";
 import type { Args } from "../command/args.ts";
 import {
   CHUNK_SHIFT,
@@ -29,6 +30,7 @@ import {
   POINTER_BYTES,
   recordUnits,
   STRING_BIG,
+  STRING_BYTES,
   TYPE_MASK,
 } from "../structures/record.ts";
 import { NO_EXPIRY } from "../structures/table.ts";
@@ -53,6 +55,11 @@ export const NO_EXPIRY_MS = 0;
 export class Database {
   readonly store: Store;
   readonly index: number;
+  /** The running session came by an owner's port, where there is only database 0. */
+  isOwnerPort = false;
+  /** Slots that its port stands for: the owner's, or all; none without cluster commands. */
+  ownFirst = 0;
+  ownLast = -1;
   /** Slots that keyspace commands of the running session may see: all, or its owner's. */
   scopeFirst = 0;
   scopeLast = 16383;
@@ -61,10 +68,17 @@ export class Database {
   private cells: Int32Array = new Int32Array(0);
   private base = 0;
   private readonly row: number;
+  /** The heap's views, by chunk. */
+  private readonly i32: Int32Array[];
+  private readonly u8: Uint8Array[];
+  private readonly view: DataView[];
 
   constructor(store: Store, index: number) {
     this.store = store;
     this.index = index;
+    this.i32 = store.heap.i32;
+    this.u8 = store.heap.u8;
+    this.view = store.heap.view;
     this.row = DATABASES_AT + index * DATABASE_ROW_WORDS + DB_ROOTS;
   }
 
@@ -72,7 +86,7 @@ export class Database {
   private attach(): boolean {
     const pointer = this.store.control[this.row] as number;
     // The view is compared too: roots may come again at the same place of a chunk made anew.
-    const cells = this.store.heap.i32[pointer >>> CHUNK_SHIFT] as Int32Array;
+    const cells = this.i32[pointer >>> CHUNK_SHIFT] as Int32Array;
     if (pointer !== this.rootsPointer || cells !== this.cells) this.attachTo(pointer);
     return pointer !== 0;
   }
@@ -138,7 +152,7 @@ export class Database {
     const p = this.store.table.find(
       root,
       args.hash[i] as number,
-      args.source(i),
+      args.viewOf(i),
       args.start[i] as number,
       args.end[i] as number,
     );
@@ -151,7 +165,7 @@ export class Database {
 
   /** Kind (with flags), key length and value length of a short record, as one word. */
   head(p: number): number {
-    return (this.store.heap.i32[p >>> CHUNK_SHIFT] as Int32Array)[(p & UNIT_MASK) << 1] as number;
+    return (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[(p & UNIT_MASK) << 1] as number;
   }
 
   /** Type and encoding of a record. */
@@ -160,7 +174,7 @@ export class Database {
   }
 
   private touch(p: number): void {
-    const m = this.store.heap.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
     const at = ((p & UNIT_MASK) << 1) + 1;
     const word = m[at] as number;
     if ((word & 0xffffff) !== this.store.lruClock) m[at] = (word & 0xff000000) | this.store.lruClock;
@@ -168,7 +182,7 @@ export class Database {
 
   /** Seconds since the record was used. */
   idleSeconds(p: number): number {
-    const m = this.store.heap.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
     const then = (m[((p & UNIT_MASK) << 1) + 1] as number) & 0xffffff;
     return (this.store.lruClock - then) & 0xffffff;
   }
@@ -178,14 +192,14 @@ export class Database {
     const kind = this.head(p);
     if ((kind & FLAG_EXPIRY) === 0) return 0;
     const at = ((p & UNIT_MASK) << 3) + HEADER_BYTES + (kind & FLAG_LONG ? LONG_BYTES : 0);
-    return (this.store.heap.view[p >>> CHUNK_SHIFT] as DataView).getFloat64(at, true);
+    return (this.view[p >>> CHUNK_SHIFT] as DataView).getFloat64(at, true);
   }
 
   keyLength(p: number): number {
     const head = this.head(p);
     if ((head & FLAG_LONG) === 0) return (head >>> 8) & 0xff;
     const at = ((p & UNIT_MASK) << 3) + HEADER_BYTES;
-    return (this.store.heap.view[p >>> CHUNK_SHIFT] as DataView).getUint32(at, true);
+    return (this.view[p >>> CHUNK_SHIFT] as DataView).getUint32(at, true);
   }
 
   /** Byte of the chunk at which the key starts. */
@@ -197,7 +211,7 @@ export class Database {
     const head = this.head(p);
     if ((head & FLAG_LONG) === 0) return head >>> 16;
     const at = ((p & UNIT_MASK) << 3) + HEADER_BYTES + 4;
-    return (this.store.heap.view[p >>> CHUNK_SHIFT] as DataView).getUint32(at, true);
+    return (this.view[p >>> CHUNK_SHIFT] as DataView).getUint32(at, true);
   }
 
   /** Byte of the chunk at which the value area starts. */
@@ -207,11 +221,11 @@ export class Database {
 
   /** The chunk's bytes that the record lies in. */
   bytesOf(p: number): Uint8Array {
-    return this.store.heap.u8[p >>> CHUNK_SHIFT] as Uint8Array;
+    return this.u8[p >>> CHUNK_SHIFT] as Uint8Array;
   }
 
   viewOf(p: number): DataView {
-    return this.store.heap.view[p >>> CHUNK_SHIFT] as DataView;
+    return this.view[p >>> CHUNK_SHIFT] as DataView;
   }
 
   /** Block of a big string. */
@@ -259,7 +273,7 @@ export class Database {
       const oldKind = this.head(old) & 0xff;
       if (oldKind === (flags | kind) && (flags & FLAG_LONG) === 0) {
         // Only length, value and time of expiry differ.
-        const m = this.store.heap.i32[old >>> CHUNK_SHIFT] as Int32Array;
+        const m = this.i32[old >>> CHUNK_SHIFT] as Int32Array;
         m[(old & UNIT_MASK) << 1] = flags | kind | (keyLength << 8) | (valueLength << 16);
         if (expiry > 0) this.writeExpiry(args, i, old, expiry, true);
         return old;
@@ -290,14 +304,14 @@ export class Database {
     if (old !== 0) {
       const oldKind = this.head(old) & 0xff;
       if ((oldKind & TYPE_MASK) === STRING_BIG) this.dropBig(old, slot);
-      (heap.i32[p >>> CHUNK_SHIFT] as Int32Array)[((p & UNIT_MASK) << 1) + 1] = this.store.lruClock;
+      (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[((p & UNIT_MASK) << 1) + 1] = this.store.lruClock;
       this.fill(p, args, i, kind, valueLength, expiry, oldKind);
       table.replaceFound(p);
       heap.free(shard, old);
       this.addUnits(slot, blockSize(units) - blockSize(oldUnits));
       return p;
     }
-    (heap.i32[p >>> CHUNK_SHIFT] as Int32Array)[((p & UNIT_MASK) << 1) + 1] = this.store.lruClock;
+    (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[((p & UNIT_MASK) << 1) + 1] = this.store.lruClock;
     this.fillRecord(p, args.source(i), args.start[i] as number, args.end[i] as number, kind, valueLength, expiry);
     const seconds = expiry > 0 ? this.store.expirySeconds(expiry) : NO_EXPIRY;
     if (!table.insert(shard, this.cells, this.base + slot, args.hash[i] as number, p, seconds)) {
@@ -340,7 +354,7 @@ export class Database {
     expiry: number,
   ): void {
     const u8 = this.bytesOf(p);
-    const m = this.store.heap.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
     const word = (p & UNIT_MASK) << 1;
     let at = ((p & UNIT_MASK) << 3) + HEADER_BYTES;
     if (kind & FLAG_LONG) {
@@ -398,11 +412,11 @@ export class Database {
     }
     const q = heap.alloc(shard, units);
     if (q === 0) return 0;
-    const lru = (heap.i32[p >>> CHUNK_SHIFT] as Int32Array)[((p & UNIT_MASK) << 1) + 1] as number;
-    (heap.i32[q >>> CHUNK_SHIFT] as Int32Array)[((q & UNIT_MASK) << 1) + 1] = lru & 0xffffff;
+    const lru = (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[((p & UNIT_MASK) << 1) + 1] as number;
+    (this.i32[q >>> CHUNK_SHIFT] as Int32Array)[((q & UNIT_MASK) << 1) + 1] = lru & 0xffffff;
     this.fill(q, args, i, kind, length, expiry, head & 0xff);
     const to = this.valueAt(q);
-    this.bytesOf(q).set(this.bytesOf(p).subarray(from, from + area), to);
+    copyLong(this.bytesOf(q), to, this.bytesOf(p), from, area);
     table.replaceFound(q);
     heap.free(shard, p);
     this.addUnits(slot, blockSize(units) - blockSize(before));
@@ -457,7 +471,7 @@ export class Database {
     if (isLong(keyLength, valueLength) !== ((flags & FLAG_LONG) !== 0)) return false;
     const units = recordUnits(flags, keyLength, valueLength);
     if (blockSize(units) !== blockSize(this.unitsOf(p))) return false;
-    const m = this.store.heap.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
     if (flags & FLAG_LONG) {
       m[(p & UNIT_MASK) << 1] = flags | kind;
       this.setLongLength(p, valueLength);
@@ -482,6 +496,20 @@ export class Database {
     this.addUnits(args.slot[i] as number, this.store.heap.blockUnits(block));
   }
 
+  /**
+   * Takes the block out of the big string that `find` just returned, for `adoptBig` of another
+   * record. What is left is a short string as long as the pointer was, and is to be removed.
+   */
+  takeBig(args: Args, i: number, p: number): number {
+    const block = this.bigBlockOf(p);
+    const m = this.store.heap.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const word = (p & UNIT_MASK) << 1;
+    m[word] = ((m[word] as number) & ~TYPE_MASK) | STRING_BYTES;
+    this.setLongLength(p, POINTER_BYTES);
+    this.addUnits(args.slot[i] as number, -this.store.heap.blockUnits(block));
+    return block;
+  }
+
   /** Byte of the chunk at which a big block's string starts. */
   bigBytesAt(block: number): number {
     return ((block & UNIT_MASK) << 3) + BIG_HEADER_BYTES;
@@ -491,7 +519,7 @@ export class Database {
   private expireFound(p: number, slot: number, hash: number): void {
     const at = this.keyAt(p);
     this.store.stats.add(EXPIRED, 1);
-    this.changedKey("expired", this.bytesOf(p), at, at + this.keyLength(p));
+    this.tell("expired", this.bytesOf(p), at, at + this.keyLength(p), "");
     this.removeFound(p, slot, hash);
   }
 
@@ -500,9 +528,10 @@ export class Database {
     const expiry = this.expiryOf(p);
     if (expiry === 0 || this.store.now <= expiry) return false;
     const at = this.keyAt(p);
-    const u8 = this.bytesOf(p);
-    const hash = this.store.table.hashOf(p);
-    if (this.store.table.find(this.rootOf(slot), hash, u8, at, at + this.keyLength(p)) !== p) return false;
+    const { table } = this.store;
+    const hash = table.hashOf(p);
+    const end = at + this.keyLength(p);
+    if (table.find(this.rootOf(slot), hash, this.viewOf(p), at, end) !== p) return false;
     this.expireFound(p, slot, hash);
     return true;
   }
@@ -529,8 +558,23 @@ export class Database {
   }
 
   changedKey(event: string, source: Uint8Array, start: number, end: number, also = ""): void {
-    const { stats, listener } = this.store;
-    stats.add(DIRTY, 1);
+    this.store.stats.add(DIRTY, 1);
+    this.tell(event, source, start, end, also);
+  }
+
+  /** A second key or name of the change that `changed` was just called for: RENAME is one change. */
+  changedToo(event: string, args: Args, i: number): void {
+    this.tell(event, args.source(i), args.start[i] as number, args.end[i] as number, "");
+  }
+
+  /** So many keys changed that nobody names one by one: FLUSHDB, SWAPDB. */
+  changedAll(keys: number): void {
+    this.store.stats.add(DIRTY, keys);
+  }
+
+  /** Redis: a key that expires is told of, but is no change that a save is due for. */
+  private tell(event: string, source: Uint8Array, start: number, end: number, also: string): void {
+    const { listener } = this.store;
     if (listener !== null) listener.changed(this, event, source, start, end, also);
   }
 

@@ -28,7 +28,7 @@ const EQUALS = 61;
 const BAR = 124;
 
 /** Copies up to this long go by words, longer ones by `set`, which allocates views. */
-const WORD_COPY_MAX = 1024;
+const WORD_COPY_MAX = 256;
 const INITIAL_BYTES = 65536;
 
 /** A piece of output that is not in the buffer. */

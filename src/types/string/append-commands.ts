@@ -2,7 +2,7 @@
  * Commands that change a part of a string: APPEND and SETRANGE. Both look at `proto-max-bulk-len`
  * before they allocate anything.
  */
-import { copyShort } from "../../base/bytes.ts";
+import { copyLong, copyShort } from "../../base/bytes.ts";
 import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
 import type { Args } from "../../command/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
@@ -29,7 +29,7 @@ function put(args: Args, i: number, offset: number): void {
   const end = args.end[i] as number;
   const at = stretched.start + offset;
   if (end - start <= SHORT_COPY_BYTES) copyShort(stretched.source, at, source, start, end);
-  else stretched.source.set(source.subarray(start, end), at);
+  else copyLong(stretched.source, at, source, start, end - start);
 }
 
 export const APPEND: CommandSpec = {

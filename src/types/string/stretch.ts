@@ -5,7 +5,7 @@
  * is cheap. The block of a big string that had to move has slack, so that appending again and again
  * copies each byte a bounded number of times.
  */
-import { copyShort } from "../../base/bytes.ts";
+import { copyLong, copyShort } from "../../base/bytes.ts";
 import type { Args } from "../../command/args.ts";
 import { bigCapacity, bigStart, isPinned, makeBigBlock } from "../../keyspace/big-block.ts";
 import type { Database } from "../../keyspace/database.ts";
@@ -110,5 +110,5 @@ function pointAt(source: Uint8Array, start: number, length: number): void {
 
 function copy(to: Uint8Array, at: number, from: Uint8Array, start: number, length: number): void {
   if (length <= SHORT_COPY_BYTES) copyShort(to, at, from, start, start + length);
-  else to.set(from.subarray(start, start + length), at);
+  else copyLong(to, at, from, start, length);
 }

@@ -11,7 +11,7 @@
  * print it. Functions that can run out of memory return false and have changed nothing.
  */
 import { assert } from "../../base/assert.ts";
-import { copyShort, copyWords } from "../../base/bytes.ts";
+import { copyLong, copyShort, copyWords } from "../../base/bytes.ts";
 import { formatInt64, INT64_CHARS_MAX, int64, isInt32, parseInt64 } from "../../base/int64.ts";
 import type { Args } from "../../command/args.ts";
 import { bigStart, makeBigBlock, pin, unpin } from "../../keyspace/big-block.ts";
@@ -20,6 +20,7 @@ import { CHUNK_SHIFT, UNIT_MASK } from "../../memory/layout.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import {
   BIG_STRING_BYTES,
+  FLAG_LONG,
   keyOffset,
   STRING_BIG,
   STRING_BYTES,
@@ -36,7 +37,7 @@ const INT32_BYTES = 4;
 const INT64_BYTES = 8;
 /** Copies up to this long go byte by byte, then up to the next by words, else by `set`. */
 const SHORT_COPY_BYTES = 24;
-const WORD_COPY_BYTES = 192;
+const WORD_COPY_BYTES = 256;
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -128,7 +129,10 @@ export function stringEncoding(db: Database, p: number): "int" | "embstr" | "raw
 export function replyString(db: Database, p: number, reply: Reply): void {
   const head = db.head(p);
   const kind = head & TYPE_MASK;
-  if (kind === STRING_BYTES || kind === STRING_RAW) {
+  if ((kind === STRING_BYTES || kind === STRING_RAW) && (head & FLAG_LONG) === 0) {
+    const at = ((p & UNIT_MASK) << 3) + keyOffset(head) + ((head >>> 8) & 0xff);
+    reply.bulkFrom(db.bytesOf(p), db.viewOf(p), at, head >>> 16);
+  } else if (kind === STRING_BYTES || kind === STRING_RAW) {
     reply.bulkFrom(db.bytesOf(p), db.viewOf(p), db.valueAt(p), db.valueLength(p));
   } else if (kind === STRING_BIG) {
     replyRange(db, p, 0, db.valueLength(p), reply);
@@ -174,7 +178,7 @@ export function setString(
   if (length > BIG_STRING_BYTES) return setBig(db, args, key, value, old, expiryMs);
   const p = db.write(args, key, old, STRING_BYTES, length, expiryMs);
   if (p === 0) return false;
-  copyToValue(db, p, source, start, length);
+  copyArgument(db, p, args, value);
   return true;
 }
 
@@ -189,7 +193,7 @@ export function setBytes(
 ): boolean {
   const p = db.write(args, key, old, STRING_BYTES, bytes.length, expiryMs);
   if (p === 0) return false;
-  copyToValue(db, p, bytes, 0, bytes.length);
+  copyLong(db.bytesOf(p), db.valueAt(p), bytes, 0, bytes.length);
   return true;
 }
 
@@ -239,40 +243,23 @@ function setBig(
     big.block = 0;
   } else {
     const to = heap.u8[block >>> CHUNK_SHIFT] as Uint8Array;
-    to.set(args.source(value).subarray(start, start + length), bigStart(block));
+    copyLong(to, bigStart(block), args.source(value), start, length);
   }
   db.adoptBig(args, key, p, block);
   return true;
 }
 
-/** Fills the value area of a record that was just written; `source` is not in the heap. */
-function copyToValue(
-  db: Database,
-  p: number,
-  source: Uint8Array,
-  start: number,
-  length: number,
-): void {
+/** Fills the value area of a record that was just written from argument `value`. */
+function copyArgument(db: Database, p: number, args: Args, value: number): void {
   const head = db.head(p);
   const at = ((p & UNIT_MASK) << 3) + keyOffset(head) + db.keyLength(p);
-  const to = db.bytesOf(p);
+  const start = args.start[value] as number;
+  const length = args.length(value);
   if (length <= SHORT_COPY_BYTES) {
-    copyShort(to, at, source, start, start + length);
+    copyShort(db.bytesOf(p), at, args.source(value), start, start + length);
   } else if (length <= WORD_COPY_BYTES) {
-    copyWords(db.viewOf(p), at, dataViewOf(source), start, length);
+    copyWords(db.viewOf(p), at, args.viewOf(value), start, length);
   } else {
-    to.set(source.subarray(start, start + length), at);
+    copyLong(db.bytesOf(p), at, args.source(value), start, length);
   }
-}
-
-/** Requests mostly come in one and the same buffer, so its DataView is kept. */
-let viewed: Uint8Array = NO_BYTES;
-let view: DataView = new DataView(NO_BYTES.buffer);
-
-function dataViewOf(bytes: Uint8Array): DataView {
-  if (bytes !== viewed) {
-    viewed = bytes;
-    view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  }
-  return view;
 }
