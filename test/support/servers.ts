@@ -6,6 +6,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import path from "node:path";
+import { after } from "node:test";
 import { executable } from "./build.ts";
 import { requireTool, subjectRedis } from "./environment.ts";
 import { freePort, removeFolder, temporaryFolder } from "./ports.ts";
@@ -26,6 +27,13 @@ const READY = /[Rr]eady to accept connections(.*)/;
 const OURS_ONLY = ["threads", "shards", "memory-chunk"];
 
 const running = new Set<ChildProcess>();
+const connected = new Set<RespClient>();
+
+// What a failed test leaves behind would keep the process, and with it the run, from ending.
+after(() => {
+  for (const client of connected) client.close();
+  for (const child of running) child.kill("SIGKILL");
+});
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
@@ -81,6 +89,8 @@ export class Server {
   async connect(address: Address = this.address): Promise<RespClient> {
     const client = await RespClient.connect(address);
     this.#clients.push(client);
+    connected.add(client);
+    void client.closed.then(() => connected.delete(client));
     return client;
   }
 
