@@ -21,8 +21,8 @@ class NullLink implements Link {
   readonly remote = "127.0.0.1:1";
   readonly local = "127.0.0.1:2";
   hash = 0;
-  write(chunk: Uint8Array): boolean {
-    for (let i = 0; i < chunk.length; i += 7) this.hash = (this.hash * 31 + (chunk[i] ?? 0)) | 0;
+  write(source: Uint8Array, start: number, end: number): boolean {
+    for (let i = start; i < end; i += 7) this.hash = (this.hash * 31 + (source[i] ?? 0)) | 0;
     return true;
   }
   writeShared(_chunk: Uint8Array, done: () => void): void {

@@ -6,7 +6,7 @@
  * test; the one that does not apply throws.
  */
 import type { Args } from "./args.ts";
-import { categoryBitsOf, FLAG_MOVABLE_KEYS, flagBitsOf } from "./flags.ts";
+import { categoryBitsOf, FLAG_MOVABLE_KEYS, FLAG_PROTECTED, flagBitsOf } from "./flags.ts";
 import type { KeySpec } from "./grammar.ts";
 import { arityOf } from "./grammar.ts";
 import type { KeyFinder, KeyList } from "./key-specs.ts";
@@ -61,6 +61,8 @@ export class Command {
   readonly keyStep: number;
   /** The only key is argument 1, always, and its shard is all that is locked. */
   readonly oneKeyAtOne: boolean;
+  /** One key at 1, and nothing else to look at before it runs: the dispatcher's shortest way. */
+  readonly isDirect: boolean;
   /** Some argument is, or may be, a key. */
   readonly hasKeys: boolean;
   readonly keySpecs: readonly KeySpec[];
@@ -96,6 +98,8 @@ export class Command {
     this.keyStep = range.step;
     this.oneKeyAtOne =
       spec.locks === "keys" && range.first === 1 && range.last === 1 && !range.movable;
+    this.isDirect =
+      this.oneKeyAtOne && spec.locks === "keys" && (this.flagBits & FLAG_PROTECTED) === 0;
     this.keySpecs = keySpecs;
     this.hasKeys =
       spec.findKeys !== undefined || keySpecs.some(({ flags }) => !flags.includes("not_key"));

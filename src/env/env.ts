@@ -27,10 +27,10 @@ export type Timers = {
 /** One byte stream with a peer. */
 export type Link = {
   /**
-   * Sends `chunk`. True if the buffer may be reused at once; if not, it belongs to the link until
-   * it is written.
+   * Sends bytes `start..end`. True if the buffer may be reused at once; if not, it belongs to the
+   * link until it is written.
    */
-  write(chunk: Uint8Array): boolean;
+  write(source: Uint8Array, start: number, end: number): boolean;
   /** Sends a view of shared memory and calls `done` once it may change. */
   writeShared(chunk: Uint8Array, done: () => void): void;
   /** Bytes accepted by `write` that the peer's system has not taken yet. */

@@ -55,13 +55,13 @@ export class SocketLink implements Link {
     this.socket.resume();
   }
 
-  write(chunk: Uint8Array): boolean {
-    this.socket.write(chunk);
+  write(source: Uint8Array, start: number, end: number): boolean {
+    this.socket.write(Buffer.from(source.buffer, source.byteOffset + start, end - start));
     return this.socket.writableLength === 0;
   }
 
   writeShared(chunk: Uint8Array, done: () => void): void {
-    this.socket.write(chunk, () => done());
+    this.socket.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length), () => done());
   }
 
   pending(): number {

@@ -51,7 +51,8 @@ export class Store {
   readonly thread: number;
   readonly clock: Clock;
   readonly random: RandomSource;
-  readonly stats: Stats;
+  /** Where the running command is counted. */
+  stats: Stats;
   readonly databases: Database[] = [];
   readonly baseSeconds: number;
   /** Unix milliseconds at which the running command happens. */
@@ -99,6 +100,7 @@ export class Store {
   enterShard(shard: number): void {
     const at = (shardRow(shard) + S_TIME_LOW) >> 1;
     const latest = this.times[at] as number;
+    if (latest === this.now && latest === this.clock.unixMs) return;
     if (this.clock.unixMs >= latest) {
       this.times[at] = this.clock.unixMs;
       if (this.now !== this.clock.unixMs) this.setTime(this.clock.unixMs);

@@ -25,7 +25,15 @@ import { FLAG_DENYOOM, FLAG_PROTECTED, FLAG_SLOW_CLOCK } from "../command/flags.
 import { KeyList } from "../command/key-specs.ts";
 import type { Session } from "../command/session.ts";
 import type { Waiting } from "../memory/lock.ts";
-import { acquire, type LockCounters, park, release, tryAcquire } from "../memory/lock.ts";
+import {
+  acquire,
+  acquireAlone,
+  type LockCounters,
+  park,
+  release,
+  releaseAlone,
+  tryAcquire,
+} from "../memory/lock.ts";
 import {
   RECORDER_ENTRIES,
   S_RECORDER,
@@ -94,11 +102,20 @@ export class Dispatcher {
     const { server } = this;
     if (server.controlIsBehind()) server.takeControl();
     if (++this.sinceClock >= CLOCK_EVERY) this.readClock();
-    const command = this.lookup(session, args, reply);
+    const named = server.commands.lookup(
+      args.source(0),
+      args.start[0] as number,
+      args.end[0] as number,
+    );
+    const direct = named !== null && named.isDirect && named.takes(args.count);
+    const command = direct ? named : this.check(session, named, args, reply);
     if (command === null) return DONE;
+    this.lastCommand = command.id;
     if (this.isTimed(command)) return this.runTimed(session, command, args, reply);
     const before = reply.errors;
-    const outcome = this.run(session, command, args, reply);
+    const outcome = direct
+      ? this.runOneKey(session, command, args, reply)
+      : this.run(session, command, args, reply);
     if (outcome === DONE) this.ran(command, reply.errors - before);
     return outcome;
   }
@@ -147,10 +164,15 @@ export class Dispatcher {
     this.server.store.clock.refresh();
   }
 
-  /** The command, or null with the error written. */
-  private lookup(session: Session, args: Args, reply: Reply): Command | null {
+  /** The command that is meant, or null with the error written. */
+  private check(
+    session: Session,
+    named: Command | null,
+    args: Args,
+    reply: Reply,
+  ): Command | null {
     const { commands } = this.server;
-    let command = commands.lookup(args.source(0), args.start[0] as number, args.end[0] as number);
+    let command = named;
     if (command !== null && command.subcommands.size > 0 && args.count > 1) {
       const sub = commands.lookupSub(
         command,
@@ -205,10 +227,11 @@ export class Dispatcher {
       command.runSession(session, args, reply);
       return DONE;
     }
+    if (command.isDirect) return this.runOneKey(session, command, args, reply);
     const db = this.server.store.databases[session.db] as Database;
     db.isOwnerPort = session.owner >= 0;
-    if (command.oneKeyAtOne) return this.runOneKey(session, command, db, args, reply);
-    return this.runOther(session, command, db, args, reply, locks === LOCKS_DYNAMIC ? command.locksFor(args) : locks);
+    const set = locks === LOCKS_DYNAMIC ? command.locksFor(args) : locks;
+    return this.runOther(session, command, db, args, reply, set);
   }
 
   /** True if the command may allocate what it needs; if not, the error is written. */
@@ -221,13 +244,7 @@ export class Dispatcher {
     return false;
   }
 
-  private runOneKey(
-    session: Session,
-    command: Command,
-    db: Database,
-    args: Args,
-    reply: Reply,
-  ): number {
+  private runOneKey(session: Session, command: Command, args: Args, reply: Reply): number {
     const { server, control } = this;
     const source = args.source(1);
     const start = args.start[1] as number;
@@ -235,8 +252,8 @@ export class Dispatcher {
     const slot = keySlot(source, start, end);
     args.slot[1] = slot;
     args.hash[1] = server.store.table.hash(args.viewOf(1), start, end);
-    const { topology } = server;
-    if (topology !== null && session.owner >= 0) {
+    const topology = session.owner < 0 ? null : server.topology;
+    if (topology !== null) {
       const redirect = topology.decideSlot(session, slot);
       if (redirect !== null) {
         this.refuse(command, reply, redirect);
@@ -246,12 +263,15 @@ export class Dispatcher {
     if ((command.flagBits & FLAG_DENYOOM) !== 0 && !this.hasMemory(command, args, reply)) return DONE;
     const shard = server.store.shardOf(slot);
     const line = shardRow(shard);
-    if (!tryAcquire(control, line, server.thread)) {
+    const alone = server.threads === 1;
+    if (alone) {
+      acquireAlone(control, line);
+    } else if (!tryAcquire(control, line, server.thread)) {
       if (!this.acquireSlowly(shard, PATIENCE_MS)) return this.park(shard);
     }
     server.store.enterShard(shard);
     server.store.heap.pool.sync();
-    if (topology !== null && session.owner >= 0) {
+    if (topology !== null) {
       const redirect = topology.decideSlot(session, slot);
       if (redirect !== null) {
         this.refuse(command, reply, redirect);
@@ -260,9 +280,15 @@ export class Dispatcher {
       }
     }
     this.record(line, command.id, slot);
+    const db = server.store.databases[session.db] as Database;
+    db.isOwnerPort = topology !== null;
     command.runData(db, args, reply);
-    const parked = release(control, line);
-    if (parked !== 0) server.ringParked(parked);
+    if (alone) {
+      releaseAlone(control, line);
+    } else {
+      const parked = release(control, line);
+      if (parked !== 0) server.ringParked(parked);
+    }
     this.keyedRun++;
     this.locksTaken++;
     return DONE;

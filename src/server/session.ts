@@ -237,7 +237,7 @@ export class ClientSession implements Session, LinkHandler {
     server.stats.add(WRITES, 1);
     if (reply.shared.length > 0) {
       this.flushPieces(reply);
-    } else if (link.write(reply.buffer.subarray(0, reply.length))) {
+    } else if (link.write(reply.buffer, 0, reply.length)) {
       reply.length = 0;
     } else {
       reply.renew();
@@ -252,14 +252,14 @@ export class ClientSession implements Session, LinkHandler {
     const { buffer, length } = reply;
     let from = 0;
     for (const piece of reply.shared) {
-      link.write(buffer.slice(from, piece.before));
+      link.write(buffer, from, piece.before);
       link.writeShared(piece.source.subarray(piece.start, piece.end), piece.done);
       from = piece.before;
     }
-    link.write(buffer.slice(from, length));
+    link.write(buffer, from, length);
+    reply.renew();
     reply.shared.length = 0;
     reply.sharedBytes = 0;
-    reply.length = 0;
   }
 
   private checkOutput(pending: number): void {

@@ -179,7 +179,7 @@ class WorkerThread implements ThreadHost {
     if (server === null) return;
     const link = new SocketLink(handle, isUnix ? this.unixPath : null, this.config.tcpKeepalive);
     if (!acceptsPeer(this.config, link.remote, isUnix)) {
-      link.write(PROTECTED_MODE_ERROR);
+      link.write(PROTECTED_MODE_ERROR, 0, PROTECTED_MODE_ERROR.length);
       link.end();
       return;
     }

@@ -234,7 +234,7 @@ export class ThreadServer implements Server {
     const bytes = new Uint8Array(text.length + 3);
     const line = `-${text}\r\n`;
     for (let i = 0; i < line.length; i++) bytes[i] = line.charCodeAt(i);
-    link.write(bytes);
+    link.write(bytes, 0, bytes.length);
     link.end();
   }
 
