@@ -640,14 +640,11 @@ export class Table {
     const head = this.headOf(segment);
     const code = (head >>> CODE_SHIFT) & 15;
     const root = cells[cell] as number;
-    if (count === 0 && (head & OVERFLOW) === 0) {
-      if (segment === root) {
-        cells[cell] = 0;
-        this.heap.free(shard, segment);
-        return;
-      }
-      if (this.segmentOf(root, hash) !== segment) {
-        this.replaceSegment(cells, cell, hash, segment, 0);
+    if (count === 0) {
+      // No segment of a chain stays empty, so that the last to go is the table's.
+      const next = head & OVERFLOW ? this.nextOf(segment) : 0;
+      if (next !== 0 || segment === root || this.segmentOf(root, hash) !== segment) {
+        this.replaceSegment(cells, cell, hash, segment, next);
         this.heap.free(shard, segment);
         return;
       }
