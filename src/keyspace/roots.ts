@@ -4,12 +4,14 @@
  *
  *   u32 root[16384]      the slot's table
  *   u32 units[16384]     units of all records of the slot, the blocks of big strings included
- *   per shard: u32 keys, u32 keys with an expiry, 2 spare words
+ *   per shard: u32 keys, u32 keys with an expiry,
+ *              u32 low, u32 high of their average milliseconds to live, as the expiry walk found it
  *
- * A flushed block hangs in the garbage list until its tables are taken apart, slot by slot; its
- * first words then hold the list:
+ * A flushed block hangs in the garbage list until its tables are taken apart, slot by slot; what
+ * was shard 0's average then holds
  *
- *   the row of shard 0's spare words: next block of the list, first slot that is not yet empty
+ *   the next block of the list, the first slot that may not be empty (with a mark while a thread
+ *   works on the block)
  */
 import { SLOTS } from "../limits.ts";
 
@@ -18,6 +20,8 @@ export const ROOT_COUNTERS_AT: number = 2 * SLOTS;
 export const COUNTER_WORDS = 4;
 export const C_KEYS = 0;
 export const C_EXPIRES = 1;
+export const C_TTL_LOW = 2;
+export const C_TTL_HIGH = 3;
 export const C_NEXT_GARBAGE = 2;
 export const C_GARBAGE_SLOT = 3;
 

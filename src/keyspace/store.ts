@@ -59,6 +59,8 @@ export class Store {
   now = 0;
   /** 24 bits: seconds for LRU. */
   lruClock = 0;
+  /** The running command came by an owner's port, where there is no database but 0. */
+  isOwnerPort = false;
   /** Longest string that APPEND and SETRANGE may make: `proto-max-bulk-len`. */
   bulkMax: number = 512 * 1024 * 1024;
   listener: ChangeListener | null = null;

@@ -203,6 +203,7 @@ export class ThreadServer implements Server {
     const row = owner < 0 ? this.thread : this.threads + owner;
     this.stats = this.allStats[row] as Stats;
     this.store.stats = this.stats;
+    this.store.isOwnerPort = owner >= 0;
     this.commandStats = this.allCommandStats[row] as CommandStats;
   }
 

@@ -187,6 +187,16 @@ export const MEMORY_USAGE_META: CommandMeta = {
   args: [key(["RO"]), opt(token("SAMPLES", int("count")))],
 };
 
+export const MOVE_META: CommandMeta = {
+  name: "MOVE",
+  group: "generic",
+  since: "1.0.0",
+  complexity: "O(1)",
+  summary: "Moves a key to another database.",
+  flags: ["write", "fast"],
+  args: [key(["RW", "access", "update"]), int("db")],
+};
+
 export const OBJECT_META: CommandMeta = {
   name: "OBJECT",
   group: "generic",
@@ -358,6 +368,18 @@ export const SCAN_META: CommandMeta = {
   history: [["6.0.0", "Added the `TYPE` subcommand."]],
 };
 
+export const SWAPDB_META: CommandMeta = {
+  name: "SWAPDB",
+  group: "server",
+  since: "4.0.0",
+  complexity:
+    "O(N) where N is the count of clients watching or blocking on keys from both databases.",
+  summary: "Swaps two Redis databases.",
+  flags: ["write", "fast"],
+  categories: ["keyspace", "dangerous"],
+  args: [int("index1"), int("index2")],
+};
+
 export const TOUCH_META: CommandMeta = {
   name: "TOUCH",
   group: "generic",
@@ -405,4 +427,17 @@ export const UNLINK_META: CommandMeta = {
   flags: ["write", "fast"],
   args: [multiple(key(["RM", "delete"]))],
   tips: ["request_policy:multi_shard", "response_policy:agg_sum"],
+};
+
+export const WAIT_META: CommandMeta = {
+  name: "WAIT",
+  group: "generic",
+  since: "3.0.0",
+  complexity: "O(1)",
+  summary:
+    "Blocks until the asynchronous replication of all preceding write commands sent by the " +
+    "connection is completed.",
+  flags: ["blocking"],
+  args: [int("numreplicas"), int("timeout")],
+  tips: ["request_policy:all_shards", "response_policy:agg_min"],
 };

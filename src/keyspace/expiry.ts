@@ -1,0 +1,197 @@
+/**
+ * Active expiry: removes keys whose time has passed and that nobody asks for.
+ *
+ * Each shard has a walk of its own over its slots in all databases, whose place is kept in shared
+ * memory. Segments know their earliest expiry, so the walk looks at the records of a segment only
+ * when one of them is due. It also draws samples for the average time to live that INFO shows.
+ *
+ * Segments count in seconds. While a shard has few keys that expire, the walk looks at those of the
+ * running second too and so removes them at once; with many it waits until the second is over, so
+ * that it looks at each segment once a second at most.
+ */
+import { S_EXPIRY_CURSOR, shardRow } from "../memory/layout.ts";
+import { HASH_END, NO_EXPIRY } from "../structures/table.ts";
+import type { Database } from "./database.ts";
+import { C_TTL_HIGH, C_TTL_LOW, COUNTER_WORDS, ROOT_COUNTERS_AT } from "./roots.ts";
+import type { Store } from "./store.ts";
+
+/** Most records that one call removes. */
+const REMOVALS_MAX = 512;
+/** Most slots, segments and records that one call looks at, but for the last segment. */
+const VISITS_MAX = 4096;
+/** Expiring keys of a shard up to which the walk is exact to its tick. */
+const EXACT_KEYS_MAX = 256;
+/** Records drawn for one sample of the average, and the weight of what was known before. */
+const SAMPLE_DRAWS = 8;
+const OLD_WEIGHT = 0.98;
+
+/** What fits the two words of an average. */
+const TTL_MAX: number = 2 ** 62;
+
+const SLOT_SHIFT = 7;
+const DATABASE_SHIFT = 21;
+const SLOT_MASK = 0x3fff;
+const HASH_MASK = 0x7f;
+/** Hashes per step of the place's hash bits. */
+const HASH_STEP: number = 2 ** 25;
+
+const found = new Int32Array(REMOVALS_MAX);
+
+/** A walk under way: what is left of its budget, and where it is. */
+type Walk = {
+  removals: number;
+  visits: number;
+  slot: number;
+  hash: number;
+  /** Slot that was drawn for the sample, each with the chance of its expiring keys; -1 none. */
+  sampleSlot: number;
+  sampleOf: number;
+};
+
+/**
+ * Removes up to `limit` expired records of a shard whose lock is held. Returns how many; if that is
+ * `limit`, there may be more that are due now.
+ */
+export function expireSlice(store: Store, shard: number, limit: number): number {
+  const { control, databases } = store;
+  const most = Math.min(limit, REMOVALS_MAX);
+  const at = shardRow(shard) + S_EXPIRY_CURSOR;
+  const place = control[at] as number;
+  const first = store.firstSlot(shard);
+  let index = (place >>> DATABASE_SHIFT) % databases.length;
+  const walk: Walk = {
+    removals: most,
+    visits: VISITS_MAX,
+    slot: 0,
+    hash: 0,
+    sampleSlot: -1,
+    sampleOf: 0,
+  };
+  walk.slot = Math.max((place >>> SLOT_SHIFT) & SLOT_MASK, first);
+  walk.hash = (place & HASH_MASK) * HASH_STEP;
+  // The database that the walk begins in is met twice: from its place on, and up to it.
+  for (let n = 0; n <= databases.length; n++) {
+    if (!walkDatabase(databases[index] as Database, shard, walk)) break;
+    index = (index + 1) % databases.length;
+    walk.slot = first;
+    walk.hash = 0;
+  }
+  const step = Math.floor(walk.hash / HASH_STEP);
+  control[at] = (index << DATABASE_SHIFT) | (walk.slot << SLOT_SHIFT) | step;
+  return most - walk.removals;
+}
+
+/** Goes on to the shard's last slot. False if the budget was spent before. */
+function walkDatabase(db: Database, shard: number, walk: Walk): boolean {
+  const { store } = db;
+  const { table } = store;
+  const expires = db.shardExpires(shard);
+  if (expires === 0) {
+    setAverage(db, shard, 0);
+    return true;
+  }
+  const last = store.firstSlot(shard + 1) - 1;
+  const seconds = store.expirySeconds(store.now) - (expires > EXACT_KEYS_MAX ? 1 : 0);
+  const secondsOf = (p: number): number => {
+    const expiry = db.expiryOf(p);
+    return expiry === 0 ? NO_EXPIRY : store.expirySeconds(expiry);
+  };
+  walk.sampleSlot = -1;
+  walk.sampleOf = 0;
+  let isDone = true;
+  while (walk.slot <= last && isDone) {
+    const inSlot = table.expires(db.rootOf(walk.slot));
+    walk.visits--;
+    if (inSlot > 0) {
+      walk.sampleOf += inSlot;
+      if (store.random.below(walk.sampleOf) < inSlot) walk.sampleSlot = walk.slot;
+      isDone = walkSlot(db, seconds, secondsOf, walk);
+    }
+    if (isDone) {
+      walk.slot++;
+      walk.hash = 0;
+      isDone = walk.slot > last || (walk.visits > 0 && walk.removals > 0);
+    }
+  }
+  if (walk.sampleSlot >= 0) sample(db, shard, walk.sampleSlot);
+  return isDone;
+}
+
+/** False if the budget was spent before the end of the slot. */
+function walkSlot(
+  db: Database,
+  seconds: number,
+  secondsOf: (p: number) => number,
+  walk: Walk,
+): boolean {
+  const { table } = db.store;
+  while (walk.hash < HASH_END) {
+    const root = db.rootOf(walk.slot);
+    if (root === 0) return true;
+    if (walk.visits <= 0 || walk.removals === 0) return false;
+    const n = table.dueRecords(root, walk.hash, seconds, secondsOf, found, walk.visits);
+    walk.visits -= table.dueVisits;
+    const next = table.dueNext;
+    for (let k = 0; k < n; k++) {
+      if (walk.removals === 0) return false;
+      if (db.expireIfDue(found[k] as number, walk.slot)) walk.removals--;
+    }
+    walk.hash = next;
+  }
+  return true;
+}
+
+/** Lets a few keys of a slot bear on the average time to live of its shard. */
+function sample(db: Database, shard: number, slot: number): void {
+  const { store } = db;
+  const root = db.rootOf(slot);
+  let count = 0;
+  let sum = 0;
+  for (let draw = 0; draw < SAMPLE_DRAWS; draw++) {
+    const p = store.table.random(root, (n) => store.random.below(n));
+    const left = p === 0 ? 0 : db.expiryOf(p) - store.now;
+    if (left <= 0) continue;
+    sum += left;
+    count++;
+  }
+  if (count === 0) return;
+  const before = average(db, shard);
+  const now = sum / count;
+  setAverage(db, shard, before === 0 ? now : before * OLD_WEIGHT + now * (1 - OLD_WEIGHT));
+}
+
+function average(db: Database, shard: number): number {
+  const { cells, cell } = db.cell(0);
+  const at = cell + ROOT_COUNTERS_AT + shard * COUNTER_WORDS;
+  const low = (cells[at + C_TTL_LOW] as number) >>> 0;
+  return (cells[at + C_TTL_HIGH] as number) * 2 ** 32 + low;
+}
+
+function setAverage(db: Database, shard: number, ms: number): void {
+  if (db.shardKeys(shard) === 0) return;
+  const { cells, cell } = db.cell(0);
+  const at = cell + ROOT_COUNTERS_AT + shard * COUNTER_WORDS;
+  const whole = Math.min(Math.round(ms), TTL_MAX);
+  cells[at + C_TTL_LOW] = (whole % 2 ** 32) | 0;
+  cells[at + C_TTL_HIGH] = Math.floor(whole / 2 ** 32);
+}
+
+/**
+ * Estimated average milliseconds to live of the keys within the scope that expire; 0 if there are
+ * none, or none were met yet. Needs no lock.
+ */
+export function averageTimeToLive(db: Database): number {
+  const { store } = db;
+  let keys = 0;
+  let sum = 0;
+  const last = store.shardOf(db.scopeLast);
+  for (let shard = store.shardOf(db.scopeFirst); shard <= last; shard++) {
+    const expires = db.shardExpires(shard);
+    if (expires === 0) continue;
+    const ms = average(db, shard);
+    if (ms === 0) continue;
+    keys += expires;
+    sum += ms * expires;
+  }
+  return keys === 0 ? 0 : Math.round(sum / keys);
+}

@@ -1,0 +1,219 @@
+/**
+ * Emptying databases, and freeing what they held.
+ *
+ * FLUSHALL and FLUSHDB only take the roots away: the block of roots is put on the garbage list in
+ * shared memory, and the threads take its tables apart later, in slices. One thread works on a
+ * block at a time; it marks the block, and holds the lock of a slot's shard while it is at that
+ * slot. So whoever holds all shard locks sees every table whole, and finds all of them.
+ *
+ *   H_GARBAGE -> block -> block -> 0     linked through C_NEXT_GARBAGE
+ *
+ * Whoever has emptied a database puts its block in front without a lock. The list is walked, a
+ * block marked and a block taken out only under the list's own lock, which is taken after those of
+ * shards and before the pool's, and never waited for: what cannot be done now is done later.
+ */
+import { SLOTS } from "../limits.ts";
+import {
+  CHUNK_SHIFT,
+  H_GARBAGE,
+  H_GARBAGE_COUNT,
+  H_GARBAGE_LOCK,
+  UNIT_MASK,
+} from "../memory/layout.ts";
+import { release, tryAcquire } from "../memory/lock.ts";
+import type { Database } from "./database.ts";
+import { C_GARBAGE_SLOT, C_NEXT_GARBAGE, ROOT_COUNTERS_AT, rootWords } from "./roots.ts";
+import { statIndex } from "./stats.ts";
+import type { Store } from "./store.ts";
+import { keysOfSlot } from "./walk.ts";
+
+const FREED = statIndex("lazyfreed_objects");
+const NEXT_AT: number = ROOT_COUNTERS_AT + C_NEXT_GARBAGE;
+const SLOT_AT: number = ROOT_COUNTERS_AT + C_GARBAGE_SLOT;
+/** Mark of a block that a thread works on, beside the slot in the word at SLOT_AT. */
+const BUSY: number = 1 << 30;
+/** Most records freed under one lock. */
+const RECORDS_PER_LOCK = 512;
+
+/** Runs something under a shard's lock, or returns false at once when that is taken. */
+export type ShardLocks = { tryShard(shard: number, run: () => void): boolean };
+
+/** A block of roots as this thread sees it. */
+type Roots = { pointer: number; cells: Int32Array; base: number };
+
+/**
+ * Takes all keys within the database's scope out of it and returns how many those were. All shards
+ * are locked. Only if a scope is part of the slots and memory is out are they freed here and now.
+ */
+export function emptyDatabase(db: Database): number {
+  if (db.scopeFirst > 0 || db.scopeLast < SLOTS - 1) return emptySlots(db);
+  let keys = 0;
+  for (let shard = 0; shard < db.store.shards; shard++) keys += db.shardKeys(shard);
+  const pointer = db.detachRoots();
+  if (pointer !== 0) put(db.store, rootsAt(db.store, pointer), keys);
+  return keys;
+}
+
+function emptySlots(db: Database): number {
+  const { store } = db;
+  let keys = 0;
+  for (let slot = db.scopeFirst; slot <= db.scopeLast; slot++) keys += keysOfSlot(db, slot);
+  if (keys === 0) return 0;
+  const pointer = store.heap.allocLarge((rootWords(store.shards) + 1) >> 1);
+  if (pointer === 0) {
+    freeSlots(db);
+    return keys;
+  }
+  const roots = rootsAt(store, pointer);
+  const { cells, base } = roots;
+  cells.fill(0, base, base + rootWords(store.shards));
+  for (let slot = db.scopeFirst; slot <= db.scopeLast; slot++) {
+    cells[base + slot] = db.detachSlot(slot);
+  }
+  put(store, roots, keys);
+  return keys;
+}
+
+function freeSlots(db: Database): void {
+  const { store } = db;
+  const cell = new Int32Array(1);
+  for (let slot = db.scopeFirst; slot <= db.scopeLast; slot++) {
+    const shard = store.shardOf(slot);
+    cell[0] = db.detachSlot(slot);
+    store.table.dismantle(shard, cell, 0, Number.POSITIVE_INFINITY, (p) => db.freeRecord(shard, p));
+  }
+}
+
+function rootsAt(store: Store, pointer: number): Roots {
+  return {
+    pointer,
+    cells: store.heap.i32[pointer >>> CHUNK_SHIFT] as Int32Array,
+    base: (pointer & UNIT_MASK) << 1,
+  };
+}
+
+/** Puts a block in front of the list. */
+function put(store: Store, roots: Roots, keys: number): void {
+  const { control } = store;
+  const { pointer, cells, base } = roots;
+  Atomics.store(cells, base + SLOT_AT, 0);
+  Atomics.add(control, H_GARBAGE_COUNT, keys);
+  for (;;) {
+    const head = Atomics.load(control, H_GARBAGE);
+    Atomics.store(cells, base + NEXT_AT, head);
+    if (Atomics.compareExchange(control, H_GARBAGE, head, pointer) === head) return;
+  }
+}
+
+/**
+ * Frees up to `limit` records of one flushed database, with at most RECORDS_PER_LOCK under one
+ * lock; no shard is locked by the caller. Returns how many it freed: 0 when there is nothing left
+ * or others are at it.
+ */
+export function freeGarbageSlice(store: Store, locks: ShardLocks, limit: number): number {
+  const roots = claim(store);
+  if (roots === null) return 0;
+  const { cells, base } = roots;
+  // The first slot that was passed over because its shard was locked.
+  let passed = SLOTS;
+  let slot = Atomics.load(cells, base + SLOT_AT) & ~BUSY;
+  let done = 0;
+  while (slot < SLOTS && done < limit) {
+    if (cells[base + slot] === 0) {
+      slot++;
+      continue;
+    }
+    const shard = store.shardOf(slot);
+    const most = Math.min(limit - done, RECORDS_PER_LOCK);
+    let freed = 0;
+    const got = locks.tryShard(shard, () => {
+      freed = freeSlot(store, shard, roots, slot, most);
+    });
+    done += freed;
+    if (!got) {
+      passed = Math.min(passed, slot);
+      slot = store.firstSlot(shard + 1);
+    }
+  }
+  Atomics.sub(store.control, H_GARBAGE_COUNT, done);
+  store.stats.add(FREED, done);
+  giveBack(store, roots, Math.min(passed, slot));
+  return done;
+}
+
+function freeSlot(store: Store, shard: number, roots: Roots, slot: number, most: number): number {
+  const db = store.databases[0] as Database;
+  return store.table.dismantle(shard, roots.cells, roots.base + slot, most, (p) =>
+    db.freeRecord(shard, p),
+  );
+}
+
+/** Marks the first block of the list that nobody works on. Null if there is none. */
+function claim(store: Store): Roots | null {
+  const { control, heap } = store;
+  if (Atomics.load(control, H_GARBAGE) === 0) return null;
+  if (!tryAcquire(control, H_GARBAGE_LOCK, store.thread)) return null;
+  let pointer = Atomics.load(control, H_GARBAGE);
+  // Its chunk may be newer than what this thread knows.
+  heap.pool.sync();
+  let claimed: Roots | null = null;
+  while (pointer !== 0 && claimed === null) {
+    const roots = rootsAt(store, pointer);
+    const position = Atomics.load(roots.cells, roots.base + SLOT_AT);
+    if ((position & BUSY) === 0) {
+      Atomics.store(roots.cells, roots.base + SLOT_AT, position | BUSY);
+      claimed = roots;
+    }
+    pointer = nextOf(store, pointer);
+  }
+  release(control, H_GARBAGE_LOCK);
+  return claimed;
+}
+
+/** Takes the mark off a block whose slots below `slot` are empty, and frees one that is empty. */
+function giveBack(store: Store, roots: Roots, slot: number): void {
+  const { control, heap } = store;
+  if (slot < SLOTS || !tryAcquire(control, H_GARBAGE_LOCK, store.thread)) {
+    Atomics.store(roots.cells, roots.base + SLOT_AT, slot);
+    return;
+  }
+  unlink(store, roots);
+  heap.freeLarge(roots.pointer);
+  release(control, H_GARBAGE_LOCK);
+}
+
+function unlink(store: Store, roots: Roots): void {
+  const { control } = store;
+  const next = Atomics.load(roots.cells, roots.base + NEXT_AT);
+  const { pointer } = roots;
+  if (Atomics.compareExchange(control, H_GARBAGE, pointer, next) === pointer) return;
+  // Others were put in front of it since.
+  let before = Atomics.load(control, H_GARBAGE);
+  store.heap.pool.sync();
+  while (nextOf(store, before) !== pointer) before = nextOf(store, before);
+  const last = rootsAt(store, before);
+  Atomics.store(last.cells, last.base + NEXT_AT, next);
+}
+
+function nextOf(store: Store, pointer: number): number {
+  const { cells, base } = rootsAt(store, pointer);
+  return Atomics.load(cells, base + NEXT_AT);
+}
+
+/**
+ * Calls `visit` with the pointer to each block of roots in the list, whose first SLOTS words are
+ * the roots of tables. For checks: all shards are locked.
+ */
+export function eachGarbage(store: Store, visit: (pointer: number) => void): void {
+  const { control, heap, thread } = store;
+  while (!tryAcquire(control, H_GARBAGE_LOCK, thread)) {
+    // Held for microseconds, and by nobody who waits for a shard.
+  }
+  heap.pool.sync();
+  let pointer = Atomics.load(control, H_GARBAGE);
+  while (pointer !== 0) {
+    visit(pointer);
+    pointer = nextOf(store, pointer);
+  }
+  release(control, H_GARBAGE_LOCK);
+}

@@ -1,0 +1,249 @@
+/**
+ * Commands that give a value another key or database: RENAME, RENAMENX, MOVE, and COPY.
+ *
+ * A key lies in its record, so a new record is made and the value copied to it; of a big string
+ * only the pointer to its block moves, but COPY copies the block too. The new record is allocated
+ * first: when memory is out nothing has changed.
+ */
+import { copyWords, equalBytes } from "../../base/bytes.ts";
+import type { Args } from "../../command/args.ts";
+import type { CommandSpec } from "../../command/spec.ts";
+import { bigStart, makeBigBlock } from "../../keyspace/big-block.ts";
+import type { Database } from "../../keyspace/database.ts";
+import { CHUNK_SHIFT, UNIT_MASK } from "../../memory/layout.ts";
+import {
+  DB_OUT_OF_RANGE,
+  NO_SUCH_KEY,
+  OOM,
+  SAME_OBJECT,
+  SYNTAX_ERROR,
+} from "../../protocol/errors.ts";
+import type { Reply } from "../../protocol/reply.ts";
+import { STRING_BIG } from "../../structures/record.ts";
+import { int32OrReply } from "./numbers.ts";
+import { COPY_META, MOVE_META, RENAME_META, RENAMENX_META } from "./specs.ts";
+
+const MOVE_IN_CLUSTER = "ERR MOVE is not allowed in cluster mode";
+const COPY_IN_CLUSTER = "ERR Copying to another database is not allowed in cluster mode";
+const NEEDS_MEMORY = "Makes a record with the new key first, so it can answer -OOM.";
+/** Longer values are copied by `set`, which allocates a view. */
+const WORD_COPY_BYTES = 192;
+const ACCESS_MASK = 0xffffff;
+
+function isSameKey(args: Args, i: number, j: number): boolean {
+  return equalBytes(
+    args.source(i),
+    args.start[i] as number,
+    args.end[i] as number,
+    args.source(j),
+    args.start[j] as number,
+    args.end[j] as number,
+  );
+}
+
+/** Copies the value area of a record that is no big string. */
+function copyValue(from: Database, p: number, to: Database, q: number): void {
+  const length = from.valueLength(p);
+  const start = from.valueAt(p);
+  if (length <= WORD_COPY_BYTES) {
+    copyWords(to.viewOf(q), to.valueAt(q), from.viewOf(p), start, length);
+  } else {
+    to.bytesOf(q).set(from.bytesOf(p).subarray(start, start + length), to.valueAt(q));
+  }
+}
+
+/** Gives record `q` the LRU clock or LFU counter of record `p`. */
+function copyAccess(db: Database, p: number, q: number): void {
+  const { i32 } = db.store.heap;
+  const source = i32[p >>> CHUNK_SHIFT] as Int32Array;
+  const target = i32[q >>> CHUNK_SHIFT] as Int32Array;
+  const at = ((q & UNIT_MASK) << 1) + 1;
+  const access = (source[((p & UNIT_MASK) << 1) + 1] as number) & ACCESS_MASK;
+  target[at] = ((target[at] as number) & ~ACCESS_MASK) | access;
+}
+
+/**
+ * Moves the record `p` of the key in argument `i` to the key in argument `j` of another or the same
+ * database, where `old` was found last. False when memory is out, with nothing changed.
+ */
+function moveRecord(
+  args: Args,
+  from: Database,
+  i: number,
+  p: number,
+  to: Database,
+  j: number,
+  old: number,
+): boolean {
+  const kind = from.kindOf(p);
+  const q = to.write(args, j, old, kind, from.valueLength(p), from.expiryOf(p));
+  if (q === 0) return false;
+  if (kind === STRING_BIG) to.adoptBig(args, j, q, from.takeBig(args, i, p));
+  else copyValue(from, p, to, q);
+  copyAccess(from, p, q);
+  // The place that was found last is the target's now.
+  from.remove(args, i, from.find(args, i));
+  return true;
+}
+
+/** As `moveRecord`, but leaves record `p` where it is. */
+function copyRecord(
+  args: Args,
+  from: Database,
+  p: number,
+  to: Database,
+  j: number,
+  old: number,
+): boolean {
+  const { heap } = from.store;
+  const kind = from.kindOf(p);
+  const length = from.valueLength(p);
+  const expiry = from.expiryOf(p);
+  if (kind !== STRING_BIG) {
+    const q = to.write(args, j, old, kind, length, expiry);
+    if (q !== 0) copyValue(from, p, to, q);
+    return q !== 0;
+  }
+  const block = makeBigBlock(heap, length);
+  if (block === 0) return false;
+  const source = from.bigBlockOf(p);
+  const start = bigStart(source);
+  const bytes = (heap.u8[source >>> CHUNK_SHIFT] as Uint8Array).subarray(start, start + length);
+  (heap.u8[block >>> CHUNK_SHIFT] as Uint8Array).set(bytes, bigStart(block));
+  const q = to.write(args, j, old, kind, length, expiry);
+  if (q === 0) heap.freeLarge(block);
+  else to.adoptBig(args, j, q, block);
+  return q !== 0;
+}
+
+/** True if the key was renamed or keeps its name. False if it was not, which has been answered. */
+function renameOrReply(db: Database, args: Args, isOnlyNew: boolean, reply: Reply): boolean {
+  const p = db.findWrite(args, 1);
+  if (p === 0) {
+    reply.error(NO_SUCH_KEY);
+    return false;
+  }
+  if (isSameKey(args, 1, 2)) {
+    if (isOnlyNew) reply.integer(0);
+    return !isOnlyNew;
+  }
+  const old = db.findWrite(args, 2);
+  if (old !== 0 && isOnlyNew) {
+    reply.integer(0);
+    return false;
+  }
+  if (!moveRecord(args, db, 1, p, db, 2, old)) {
+    reply.error(OOM);
+    return false;
+  }
+  db.changed("rename_from", args, 1);
+  db.changedToo("rename_to", args, 2);
+  return true;
+}
+
+export const RENAME: CommandSpec = {
+  ...RENAME_META,
+  differs: NEEDS_MEMORY,
+  locks: "keys",
+  run(db, args, reply) {
+    if (renameOrReply(db, args, false, reply)) reply.ok();
+  },
+};
+
+export const RENAMENX: CommandSpec = {
+  ...RENAMENX_META,
+  differs: NEEDS_MEMORY,
+  locks: "keys",
+  run(db, args, reply) {
+    if (renameOrReply(db, args, true, reply)) reply.integer(1);
+  },
+};
+
+/** The database that argument `i` names; null if it names none, which has been answered. */
+function databaseOrReply(db: Database, args: Args, i: number, reply: Reply): Database | null {
+  const index = int32OrReply(args, i, reply);
+  if (Number.isNaN(index)) return null;
+  const other = db.store.databases[index];
+  if (other !== undefined) return other;
+  reply.error(DB_OUT_OF_RANGE);
+  return null;
+}
+
+export const MOVE: CommandSpec = {
+  ...MOVE_META,
+  differs: NEEDS_MEMORY,
+  locks: "keys",
+  run(db, args, reply) {
+    if (db.store.isOwnerPort) {
+      reply.error(MOVE_IN_CLUSTER);
+      return;
+    }
+    const to = databaseOrReply(db, args, 2, reply);
+    if (to === null) return;
+    if (to === db) {
+      reply.error(SAME_OBJECT);
+      return;
+    }
+    const p = db.findWrite(args, 1);
+    if (p === 0 || to.findWrite(args, 1) !== 0) {
+      reply.integer(0);
+      return;
+    }
+    if (!moveRecord(args, db, 1, p, to, 1, 0)) {
+      reply.error(OOM);
+      return;
+    }
+    db.changed("move_from", args, 1);
+    to.changedToo("move_to", args, 1);
+    reply.integer(1);
+  },
+};
+
+type CopyOptions = { to: Database; isReplacing: boolean };
+
+function copyOptionsOrReply(db: Database, args: Args, reply: Reply): CopyOptions | null {
+  const options: CopyOptions = { to: db, isReplacing: false };
+  for (let i = 3; i < args.count; i++) {
+    if (args.is(i, "REPLACE")) {
+      options.isReplacing = true;
+    } else if (args.is(i, "DB") && i + 1 < args.count) {
+      const to = databaseOrReply(db, args, ++i, reply);
+      if (to === null) return null;
+      options.to = to;
+    } else {
+      reply.error(SYNTAX_ERROR);
+      return null;
+    }
+  }
+  return options;
+}
+
+export const COPY: CommandSpec = {
+  ...COPY_META,
+  locks: "keys",
+  run(db, args, reply) {
+    const options = copyOptionsOrReply(db, args, reply);
+    if (options === null) return;
+    const { to, isReplacing } = options;
+    if (db.store.isOwnerPort && (db.index !== 0 || to.index !== 0)) {
+      reply.error(COPY_IN_CLUSTER);
+      return;
+    }
+    if (to === db && isSameKey(args, 1, 2)) {
+      reply.error(SAME_OBJECT);
+      return;
+    }
+    const p = db.findRead(args, 1);
+    const old = p === 0 ? 0 : to.findWrite(args, 2);
+    if (p === 0 || (old !== 0 && !isReplacing)) {
+      reply.integer(0);
+      return;
+    }
+    if (!copyRecord(args, db, p, to, 2, old)) {
+      reply.error(OOM);
+      return;
+    }
+    to.changed("copy_to", args, 2);
+    reply.integer(1);
+  },
+};
