@@ -13,7 +13,6 @@
  */
 import { assert } from "../base/assert.ts";
 import { BlockMap } from "./checked.ts";
-import { ChunkPool, type PoolHost } from "./pool.ts";
 import {
   CHUNK_SHIFT,
   H_LARGE_UNITS,
@@ -39,10 +38,11 @@ import {
   S_SPAN_LISTS,
   S_SPANS,
   S_UNITS_USED,
-  shardRow,
   SPAN_UNIT_SHIFT,
+  shardRow,
   UNIT_MASK,
 } from "./layout.ts";
+import { ChunkPool, type PoolHost } from "./pool.ts";
 import { CLASS_COUNT, CLASS_OF_UNITS, CLASS_UNITS } from "./size-classes.ts";
 
 /** Page number (chunk and page) to the index of its row in the chunk's Int32 view. */
@@ -177,7 +177,7 @@ export class Heap {
     if (this.drainRemoteFrees(shard) && this.control[row + S_CLASS_LISTS + cls] !== 0) {
       return this.takeFromPage(row, this.control[row + S_CLASS_LISTS + cls] as number, cls);
     }
-    const page = this.takePages(shard, 1);
+    const page = this.takePagesAtAnyCost(shard, 1);
     if (page === 0) return 0;
     const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
     const at = pageRow(page);
@@ -191,7 +191,7 @@ export class Heap {
 
   private allocRun(shard: number, pages: number): number {
     if (this.control[shardRow(shard) + S_REMOTE_FREE] !== 0) this.drainRemoteFrees(shard);
-    const page = this.takePages(shard, pages);
+    const page = this.takePagesAtAnyCost(shard, pages);
     if (page === 0) return 0;
     const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
     m[pageRow(page) + P_KIND] = KIND_RUN | (pages << 8) | (shard << 16);
@@ -281,10 +281,8 @@ export class Heap {
     for (let run = pages; run <= PAGES_PER_SPAN && first === 0; run++) {
       first = control[row + S_SPAN_LISTS + run - 1] as number;
     }
-    if (first === 0) {
-      first = this.takeSpan(shard);
-      if (first === 0) return 0;
-    }
+    if (first === 0) first = this.takeSpan(shard);
+    if (first === 0) return 0;
     const m = this.i32[first >>> PAGE_CHUNK_SHIFT] as Int32Array;
     const mask = m[pageRow(first) + P_SPAN_MASK] as number;
     const wanted = (1 << pages) - 1;
@@ -292,6 +290,14 @@ export class Heap {
     while ((mask & (wanted << offset)) !== wanted << offset) offset++;
     this.setSpanMask(row, first, mask & ~(wanted << offset));
     return first + offset;
+  }
+
+  /** As `takePages`, but gives the shard's empty pages back before it fails. */
+  private takePagesAtAnyCost(shard: number, pages: number): number {
+    const page = this.takePages(shard, pages);
+    if (page !== 0) return page;
+    this.trim(shard);
+    return this.takePages(shard, pages);
   }
 
   private takeSpan(shard: number): number {

@@ -9,6 +9,7 @@ import { seedText, testSeed } from "../../../test/support/random.ts";
 import { latin1 } from "../../base/bytes.ts";
 import { keySlot } from "../../base/crc16.ts";
 import { Random } from "../../base/random.ts";
+import { H_SPANS_LIMIT, H_SPANS_USED } from "../../memory/layout.ts";
 import { OOM } from "../../protocol/errors.ts";
 import { bulk, error, integer, NIL, OK, TestStore } from "../test-support.ts";
 import { STRING_COMMANDS } from "./commands.ts";
@@ -49,6 +50,8 @@ type Run = {
   refuseEvery: number;
   /** Sizes above this come once in a hundred steps. */
   usualBytes: number;
+  /** Spans that the heap may have; 0: no limit. */
+  spansMax?: number;
   /** All keys in one slot. */
   oneSlot?: boolean;
   /** Bits of the hash that differ between keys: few make chains. */
@@ -61,12 +64,14 @@ class Fuzz {
   readonly t: TestStore;
   readonly keys: string[];
   readonly run: Run;
+  refusals = 0;
 
   constructor(run: Run) {
     this.run = run;
     this.random = new Random(run.seed);
     this.t = new TestStore({ commands: STRING_COMMANDS, shards: run.shards });
     this.t.heap.refuseEvery = run.refuseEvery;
+    this.t.heap.control[H_SPANS_LIMIT] = run.spansMax ?? 0;
     const { table } = this.t.store;
     const whole = table.hash.bind(table);
     const mask = run.hashMask ?? -1;
@@ -94,12 +99,20 @@ class Fuzz {
   /** Runs a command that the model answers with `expected`; true unless memory ran out. */
   expect(expected: string, words: string[]): boolean {
     const got = this.t.call(...words);
-    if (this.run.refuseEvery > 0 && got === error(OOM)) return false;
+    if (this.isRefused(got)) return false;
     if (got !== expected) {
       const shown = words.map((word) => JSON.stringify(word.slice(0, 60)) + word.length);
       assert.fail(`${shown.join(" ")}: ${JSON.stringify(got.slice(0, 80))} of ${got.length}
 not ${JSON.stringify(expected.slice(0, 80))} of ${expected.length}`);
     }
+    return true;
+  }
+
+  /** True if memory ran out, which is only right where it is short. */
+  isRefused(reply: string): boolean {
+    if (reply !== error(OOM)) return false;
+    assert.ok(this.run.refuseEvery > 0 || this.run.spansMax !== undefined, "memory ran out");
+    this.refusals++;
     return true;
   }
 
@@ -211,7 +224,7 @@ not ${JSON.stringify(expected.slice(0, 80))} of ${expected.length}`);
     const by = integerOf(amount);
     const before = integerOf(model.text(key) ?? "0");
     const got = this.t.call("INCRBY", key, amount);
-    if (this.run.refuseEvery > 0 && got === error(OOM)) return;
+    if (this.isRefused(got)) return;
     const sum = by === undefined ? undefined : model.increment(key, by);
     if (sum !== undefined) assert.equal(got, integer(sum));
     else if (by === undefined || before === undefined) assert.match(got, /^-ERR value is not an/);
@@ -281,7 +294,9 @@ not ${JSON.stringify(expected.slice(0, 80))} of ${expected.length}`);
   }
 
   deleteAll(): void {
+    const { control } = this.t.heap;
     this.t.heap.refuseEvery = 0;
+    if (this.run.spansMax !== undefined) control[H_SPANS_LIMIT] = control[H_SPANS_USED] as number;
     for (const key of this.keys) this.t.call("GETDEL", key);
     this.model.entries.clear();
     this.compare();
@@ -302,7 +317,7 @@ function fuzz(run: Run): void {
     }
     f.compare();
     f.deleteAll();
-    if (run.refuseEvery > 0) assert.ok(f.t.heap.refusals > 10, "allocations were refused");
+    if (run.refuseEvery > 0 || run.spansMax !== undefined) assert.ok(f.refusals > 10);
   } catch (e) {
     console.error(`seed ${run.seed}, step ${step}; ${seedText(run.seed)}`);
     throw e;
@@ -341,6 +356,12 @@ for (const hashMask of [0, 7, 0x700, 0x70000000, 0xe0000001, 0xfff00000, 0x007ff
 
 test("few keys with values of all sizes agree with a model", () => {
   fuzz({ seed, shards: 4, keys: 40, steps: 6000, refuseEvery: 0, usualBytes: 1e9 });
+});
+
+test("with too little memory commands fail or do all, and deleting always works", () => {
+  const run = { seed, shards: 4, refuseEvery: 0 };
+  fuzz({ ...run, keys: 2000, steps: 10_000, usualBytes: 1000, spansMax: 16 });
+  fuzz({ ...run, keys: 60, steps: 3000, usualBytes: 1e9, spansMax: 40 });
 });
 
 for (const refuseEvery of [2, 3, 7]) {
