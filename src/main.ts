@@ -5,13 +5,19 @@
  */
 import { openSync, writeFileSync } from "node:fs";
 import { arch, release, type } from "node:os";
-import { loadOrMakeNodeId } from "./cluster/shard-owners/meta-file.ts";
 import { fillSlots, ownerNodes } from "./cluster/shard-owners/layout.ts";
-import { COMMANDS } from "./commands.ts";
+import { loadOrMakeNodeId } from "./cluster/shard-owners/meta-file.ts";
 import type { ServerFacts } from "./command/session.ts";
+import { COMMANDS } from "./commands.ts";
 import { memoryLimit } from "./env/cgroup.ts";
 import { errorText, systemConfigHost } from "./env/config-host.ts";
-import { makeSharedBuffer, randomHex, SystemClock, systemRandom, systemWaiting } from "./env/system.ts";
+import {
+  makeSharedBuffer,
+  randomHex,
+  SystemClock,
+  systemRandom,
+  systemWaiting,
+} from "./env/system.ts";
 import { CLIENT_ROWS } from "./limits.ts";
 import { ChunkPool } from "./memory/pool.ts";
 import type { Config } from "./server/config/config.ts";
@@ -113,7 +119,10 @@ async function main(): Promise<void> {
     config,
     shared,
     chunks: firstChunk(shared),
-    threadUrl: new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js", import.meta.url),
+    threadUrl: new URL(
+      import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js",
+      import.meta.url,
+    ),
     reusePort: sharedPort(),
     facts: (tcpPort, ownerPorts, acceptMode): ServerFacts => ({
       version: VERSION,
@@ -139,7 +148,10 @@ async function main(): Promise<void> {
   });
   process.on("SIGTERM", () => supervisor.end("Received SIGTERM scheduling shutdown..."));
   process.on("SIGINT", () => supervisor.end("Received SIGINT scheduling shutdown..."));
-  supervisor.log("notice", `ZeroHop ${VERSION} (Redis ${REDIS_VERSION}), ${config.threads} threads, ${config.shards} shards`);
+  supervisor.log(
+    "notice",
+    `ZeroHop ${VERSION} (Redis ${REDIS_VERSION}), ${config.threads} threads, ${config.shards} shards`,
+  );
   try {
     await supervisor.start();
   } catch (error) {

@@ -68,7 +68,9 @@ function attempt<T>(run: () => T): { ok: true; value: T } | { ok: false; error: 
   }
 }
 
-function readText(file: string | number): { ok: true; text: string } | { ok: false; error: string } {
+function readText(
+  file: string | number,
+): { ok: true; text: string } | { ok: false; error: string } {
   const read = attempt(() => readFileSync(file, "latin1"));
   return read.ok ? { ok: true, text: read.value } : read;
 }

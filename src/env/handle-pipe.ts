@@ -11,6 +11,7 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AcceptedHandle } from "./socket-link.ts";
+import { binding, lastWriteWasAsync, newWriteRequest } from "./stream-binding.ts";
 
 export const PASS_CONNECTION = 1;
 export const PASS_UNIX_CONNECTION = 2;
@@ -38,25 +39,14 @@ type PipeBinding = {
   constants: { IPC: number };
 };
 
-type StreamBinding = {
-  WriteWrap: new () => { oncomplete: (status: number) => void; handle?: unknown; async?: boolean };
-};
-
-function binding(name: string): unknown {
-  const internal = process as unknown as { binding(name: string): unknown };
-  return internal.binding(name);
-}
-
 /** The sending end, one per receiving thread. */
 export class HandleSender {
   private readonly pipe: PipeHandle;
   /** Keeps the descriptor that the pipe was opened on. */
   private readonly accepted: AcceptedHandle;
-  private readonly stream: StreamBinding;
 
   constructor(accepted: AcceptedHandle) {
     const { Pipe, constants } = binding("pipe_wrap") as PipeBinding;
-    this.stream = binding("stream_wrap") as StreamBinding;
     this.accepted = accepted;
     this.pipe = new Pipe(constants.IPC);
     const status = this.pipe.open(accepted.fd ?? -1);
@@ -65,12 +55,12 @@ export class HandleSender {
 
   /** Sends a handle and then calls `done`, which must close it here. */
   send(kind: number, owner: number, handle: AcceptedHandle, done: () => void): void {
-    const request = new this.stream.WriteWrap();
+    const request = newWriteRequest();
     request.oncomplete = done;
     request.handle = this.pipe;
     const text = String.fromCharCode(kind, (owner + 1) & 0xff, (owner + 1) >> 8, 0);
     const status = this.pipe.writeLatin1String(request, text, handle);
-    if (status !== 0 || request.async !== true) done();
+    if (status !== 0 || !lastWriteWasAsync()) done();
   }
 
   /** The descriptor of `accepted` ends with the process. */

@@ -4,7 +4,6 @@
  */
 import { randomBytes } from "node:crypto";
 import { Random } from "../base/random.ts";
-import type { Waiting } from "../memory/lock.ts";
 import type { Clock, RandomSource, Timers } from "./env.ts";
 
 export class SystemClock implements Clock {
@@ -19,7 +18,11 @@ export class SystemClock implements Clock {
   }
 }
 
-export const systemWaiting: Waiting = {
+/** Waiting on a word of shared memory, as the locks ask for it. */
+export const systemWaiting: {
+  wait(words: Int32Array, index: number, value: number, timeoutMs: number): void;
+  now(): number;
+} = {
   wait(words, index, value, timeoutMs) {
     Atomics.wait(words, index, value, timeoutMs);
   },
@@ -48,6 +51,23 @@ export const systemTimers: Timers = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Runs something once what is under way is done. */
+export function soon(run: () => void): void {
+  setImmediate(run);
+}
+
+/** Stops this thread, its event loop included. */
+export function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+/** Calls `rung` after the word has become other than 0; at once if it is. */
+export function whenRung(words: Int32Array, index: number, rung: () => void): void {
+  const { async, value } = Atomics.waitAsync(words, index, 0);
+  if (async) void value.then(rung);
+  else rung();
+}
 
 /** A shared buffer, or null when the system refuses one that large. */
 export function makeSharedBuffer(bytes: number): SharedArrayBuffer | null {

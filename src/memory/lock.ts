@@ -11,12 +11,7 @@
  * A thread that leaves without the lock lowers the count; releaser and leaver each look at what the
  * other wrote, so that a grant nobody wants is always taken back.
  */
-import {
-  LOCK_OWNER,
-  LOCK_PARKED,
-  LOCK_STARVING,
-  LOCK_WORD,
-} from "./layout.ts";
+import { LOCK_OWNER, LOCK_PARKED, LOCK_STARVING, LOCK_WORD } from "./layout.ts";
 
 export const FREE = 0;
 export const HELD = 1;

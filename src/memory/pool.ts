@@ -128,7 +128,10 @@ export class ChunkPool {
     const bits = BITMAPS_AT + chunk * BITMAP_WORDS;
     for (let i = first; i < first + spans; i++) {
       const word = bits + (i >>> 5);
-      assert(((this.control[word] as number) & (1 << (i & 31))) === 0, "give: span is free already");
+      assert(
+        ((this.control[word] as number) & (1 << (i & 31))) === 0,
+        "give: span is free already",
+      );
       this.control[word] = (this.control[word] as number) | (1 << (i & 31));
     }
     const row = CHUNK_ROWS_AT + chunk * CHUNK_ROW_WORDS;
@@ -201,7 +204,8 @@ export class ChunkPool {
     for (let i = 0; i < total; i++) {
       const bit = 1 << (i & 31);
       const word = map + (i >>> 5);
-      control[word] = i < first ? (control[word] as number) & ~bit : (control[word] as number) | bit;
+      control[word] =
+        i < first ? (control[word] as number) & ~bit : (control[word] as number) | bit;
     }
     const row = CHUNK_ROWS_AT + chunk * CHUNK_ROW_WORDS;
     control[row + CHUNK_STATE] = 1;

@@ -132,7 +132,7 @@ export function ask(slot: number, host: string, port: number): string {
 const TEXT_SHOWN_MAX = 128;
 
 /** Redis prints arguments as C strings: up to the first zero byte. */
-function cString(text: string): string {
+export function cString(text: string): string {
   const end = text.indexOf("\0");
   return end < 0 ? text : text.slice(0, end);
 }

@@ -8,7 +8,7 @@
  *
  *   idle -> line of "*n" or inline -> (line of "$n" -> n bytes and two more) * n -> complete
  */
-import { parseInt64, int64, int64ToNumber } from "../base/int64.ts";
+import { int64, int64ToNumber, parseInt64 } from "../base/int64.ts";
 import type { Args, BigArgument } from "../command/args.ts";
 import { bigStart, makeBigBlock } from "../keyspace/big-block.ts";
 import { BIG_ARGUMENT_BYTES, INLINE_MAX, MULTIBULK_MAX } from "../limits.ts";
@@ -156,7 +156,8 @@ export class Parser {
       const known = parseInt64(b, from + 1, from + length);
       const count = known ? int64ToNumber(int64.hi, int64.lo) : 0;
       if (!known || count > MULTIBULK_MAX) return this.fail("invalid multibulk length");
-      if (count > 10 && limits.unauthenticated) return this.fail("unauthenticated multibulk length");
+      if (count > 10 && limits.unauthenticated)
+        return this.fail("unauthenticated multibulk length");
       if (count <= 0) return this.complete(this.consumed);
       this.wanted = count;
       this.state = BULK_LINE;

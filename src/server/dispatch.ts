@@ -24,6 +24,9 @@ import {
 import { FLAG_DENYOOM, FLAG_PROTECTED, FLAG_SLOW_CLOCK } from "../command/flags.ts";
 import { KeyList } from "../command/key-specs.ts";
 import type { Session } from "../command/session.ts";
+import type { Database } from "../keyspace/database.ts";
+import { statIndex } from "../keyspace/stats.ts";
+import { RECORDER_ENTRIES, S_RECORDER, S_RECORDER_AT, shardRow } from "../memory/layout.ts";
 import type { Waiting } from "../memory/lock.ts";
 import {
   acquire,
@@ -34,14 +37,6 @@ import {
   releaseAlone,
   tryAcquire,
 } from "../memory/lock.ts";
-import {
-  RECORDER_ENTRIES,
-  S_RECORDER,
-  S_RECORDER_AT,
-  shardRow,
-} from "../memory/layout.ts";
-import type { Database } from "../keyspace/database.ts";
-import { statIndex } from "../keyspace/stats.ts";
 import { OOM, unknownCommand, unknownSubcommand, wrongArity } from "../protocol/errors.ts";
 import type { Reply } from "../protocol/reply.ts";
 import { SAMPLE_EVERY } from "./command-stats.ts";
@@ -165,12 +160,7 @@ export class Dispatcher {
   }
 
   /** The command that is meant, or null with the error written. */
-  private check(
-    session: Session,
-    named: Command | null,
-    args: Args,
-    reply: Reply,
-  ): Command | null {
+  private check(session: Session, named: Command | null, args: Args, reply: Reply): Command | null {
     const { commands } = this.server;
     let command = named;
     if (command !== null && command.subcommands.size > 0 && args.count > 1) {
@@ -229,7 +219,6 @@ export class Dispatcher {
     }
     if (command.isDirect) return this.runOneKey(session, command, args, reply);
     const db = this.server.store.databases[session.db] as Database;
-    db.isOwnerPort = session.owner >= 0;
     const set = locks === LOCKS_DYNAMIC ? command.locksFor(args) : locks;
     return this.runOther(session, command, db, args, reply, set);
   }
@@ -260,7 +249,8 @@ export class Dispatcher {
         return DONE;
       }
     }
-    if ((command.flagBits & FLAG_DENYOOM) !== 0 && !this.hasMemory(command, args, reply)) return DONE;
+    if ((command.flagBits & FLAG_DENYOOM) !== 0 && !this.hasMemory(command, args, reply))
+      return DONE;
     const shard = server.store.shardOf(slot);
     const line = shardRow(shard);
     const alone = server.threads === 1;
@@ -281,7 +271,6 @@ export class Dispatcher {
     }
     this.record(line, command.id, slot);
     const db = server.store.databases[session.db] as Database;
-    db.isOwnerPort = topology !== null;
     command.runData(db, args, reply);
     if (alone) {
       releaseAlone(control, line);
@@ -303,6 +292,10 @@ export class Dispatcher {
     locks: number,
   ): number {
     const { server } = this;
+    if (locks === LOCKS_NONE) {
+      command.runSession(session, args, reply);
+      return DONE;
+    }
     this.setScope(session, db);
     this.shardCount = 0;
     if (locks === LOCKS_EACH) return this.runEach(session, command, db, args, reply);
@@ -320,7 +313,8 @@ export class Dispatcher {
     } else if (locks === LOCKS_ALL) {
       for (let s = 0; s < server.shards; s++) this.shardList[this.shardCount++] = s;
     }
-    if ((command.flagBits & FLAG_DENYOOM) !== 0 && !this.hasMemory(command, args, reply)) return DONE;
+    if ((command.flagBits & FLAG_DENYOOM) !== 0 && !this.hasMemory(command, args, reply))
+      return DONE;
     const failed = this.acquireList();
     if (failed >= 0) return this.park(failed);
     server.store.heap.pool.sync();

@@ -15,7 +15,13 @@ import { OOM } from "../protocol/errors.ts";
 import { COMPLETE, FAILED, Parser } from "../protocol/parser.ts";
 import type { Reply } from "../protocol/reply.ts";
 import { ODD, scan } from "../protocol/scan.ts";
-import { FLAG_CLOSING, FLAG_NO_EVICT, FLAG_NO_TOUCH, FLAG_READONLY, FLAG_UNIX } from "./client-table.ts";
+import {
+  FLAG_CLOSING,
+  FLAG_NO_EVICT,
+  FLAG_NO_TOUCH,
+  FLAG_READONLY,
+  FLAG_UNIX,
+} from "./client-table.ts";
 import { DONE } from "./dispatch.ts";
 import type { ThreadServer } from "./thread-server.ts";
 
@@ -271,7 +277,10 @@ export class ClientSession implements Session, LinkHandler {
     const soft = this.softSinceMs !== 0 && now - this.softSinceMs >= softSeconds * 1000;
     if ((hardBytes !== 0 && pending > hardBytes) || soft) {
       this.server.stats.add(OUTPUT_LIMIT, 1);
-      this.server.log("warning", `Client ${this.id} scheduled to be closed ASAP for overcoming of output buffer limits.`);
+      this.server.log(
+        "warning",
+        `Client ${this.id} scheduled to be closed ASAP for overcoming of output buffer limits.`,
+      );
       this.destroy();
       return;
     }

@@ -15,6 +15,7 @@ import {
 } from "node:worker_threads";
 import type { CommandTable } from "../command/lookup.ts";
 import type { ServerFacts } from "../command/session.ts";
+import { systemConfigHost } from "../env/config-host.ts";
 import {
   type ListeningHandle,
   PASS_LISTENER,
@@ -25,13 +26,21 @@ import {
 } from "../env/handle-pipe.ts";
 import { writeLog } from "../env/log.ts";
 import { type AcceptedHandle, SocketLink } from "../env/socket-link.ts";
-import { makeSharedBuffer, SystemClock, systemRandom, systemWaiting } from "../env/system.ts";
+import {
+  block,
+  makeSharedBuffer,
+  SystemClock,
+  soon,
+  systemRandom,
+  systemTimers,
+  systemWaiting,
+  whenRung,
+} from "../env/system.ts";
 import { H_CONTROL_LOCK } from "../memory/layout.ts";
 import { acquire, release } from "../memory/lock.ts";
 import type { ChunkMessage } from "../memory/pool.ts";
 import { Bus, type BusMessage } from "./bus.ts";
 import { type Change, Config } from "./config/config.ts";
-import { systemConfigHost } from "../env/config-host.ts";
 import { flightRecord } from "./flight-record.ts";
 import { acceptsPeer, PROTECTED_MODE_ERROR } from "./protected-mode.ts";
 import { BELL_WORDS, newLockCounters, type SharedState, viewShared } from "./shared-state.ts";
@@ -40,6 +49,7 @@ import { Topology, type TopologyNode } from "./topology.ts";
 
 const TICK_MS = 100;
 const SLOW_TICK_MS = 1000;
+const LEAVE_MS = 5;
 
 export type ThreadStart = {
   shared: SharedState;
@@ -147,8 +157,8 @@ class WorkerThread implements ThreadHost {
       counters: this.counters,
     });
     const { server } = this;
-    setInterval(() => server.tick(), TICK_MS);
-    setInterval(() => server.slowTick(), SLOW_TICK_MS).unref();
+    systemTimers.every(TICK_MS, () => server.tick());
+    systemTimers.every(SLOW_TICK_MS, () => server.slowTick());
     this.listenForBell();
     for (const { kind, owner, handle } of this.early.splice(0)) this.received(kind, owner, handle);
     this.post({ kind: "serving" });
@@ -190,14 +200,9 @@ class WorkerThread implements ThreadHost {
   /** Waits for the doorbell without keeping the event loop busy. */
   private listenForBell(): void {
     const at = this.start.thread * BELL_WORDS;
-    for (;;) {
-      Atomics.store(this.bells, at, 0);
-      this.server?.rung();
-      const { async, value } = Atomics.waitAsync(this.bells, at, 0);
-      if (!async) continue;
-      void value.then(() => this.listenForBell());
-      return;
-    }
+    Atomics.store(this.bells, at, 0);
+    this.server?.rung();
+    whenRung(this.bells, at, () => this.listenForBell());
   }
 
   ring(thread: number): void {
@@ -206,11 +211,11 @@ class WorkerThread implements ThreadHost {
   }
 
   soon(run: () => void): void {
-    setImmediate(run);
+    soon(run);
   }
 
   sleep(ms: number): void {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+    block(ms);
   }
 
   ordered(run: () => void): void {
@@ -253,7 +258,8 @@ class WorkerThread implements ThreadHost {
       this.channel.close();
       process.exit(0);
     };
-    setInterval(leave, 5);
+    systemTimers.every(LEAVE_MS, leave);
+    leave();
   }
 
   die(error: unknown): void {
@@ -268,4 +274,3 @@ class WorkerThread implements ThreadHost {
     process.kill(process.pid, "SIGABRT");
   }
 }
-

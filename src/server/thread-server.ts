@@ -2,14 +2,21 @@
  * The server as one thread sees it: its store, its sessions, its share of the housekeeping. Real
  * threads and the inline host make the same objects; only what is behind `ThreadHost` differs.
  */
-import type { Server, ServerFacts } from "../command/session.ts";
+
 import type { CommandTable } from "../command/lookup.ts";
+import type { Server, ServerFacts } from "../command/session.ts";
 import type { Link, RandomSource } from "../env/env.ts";
 import { expireSlice } from "../keyspace/expiry.ts";
 import { freeGarbageSlice } from "../keyspace/garbage.ts";
-import { type Stats, STAT_NAMES, statIndex } from "../keyspace/stats.ts";
+import { STAT_NAMES, type Stats, statIndex } from "../keyspace/stats.ts";
 import type { Store } from "../keyspace/store.ts";
-import { H_CONTROL_SERIAL, H_GARBAGE, H_LARGE_UNITS, S_UNITS_USED, shardRow } from "../memory/layout.ts";
+import {
+  H_CONTROL_SERIAL,
+  H_GARBAGE,
+  H_LARGE_UNITS,
+  S_UNITS_USED,
+  shardRow,
+} from "../memory/layout.ts";
 import type { LockCounters, Waiting } from "../memory/lock.ts";
 import { MAX_CLIENTS } from "../protocol/errors.ts";
 import type { ParserLimits } from "../protocol/parser.ts";

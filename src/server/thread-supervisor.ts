@@ -21,12 +21,13 @@ import {
   PASS_UNIX_LISTENER,
 } from "../env/handle-pipe.ts";
 import { writeLog } from "../env/log.ts";
+import { systemTimers } from "../env/system.ts";
 import { Stats } from "../keyspace/stats.ts";
 import type { ChunkMessage } from "../memory/pool.ts";
+import type { BusMessage } from "./bus.ts";
 import type { Change, Config } from "./config/config.ts";
 import { type Bound, bindAll, closeAll } from "./listeners.ts";
 import type { SharedState } from "./shared-state.ts";
-import type { BusMessage } from "./bus.ts";
 import type { ThreadServe, ThreadStart, ToSupervisor } from "./thread-host.ts";
 import type { TopologyNode } from "./topology.ts";
 import { Watchdog } from "./watchdog.ts";
@@ -75,7 +76,9 @@ export class Supervisor {
     this.channelName = `zerohop ${process.pid} ${plan.facts(0, [], "").runId}`;
     this.channel = new BroadcastChannel(this.channelName);
     this.channel.onmessage = (event) => this.busMessage((event as { data: BusMessage }).data);
-    this.watchdog = new Watchdog(new Int32Array(plan.shared.control), (text) => this.log("warning", text));
+    this.watchdog = new Watchdog(new Int32Array(plan.shared.control), (text) =>
+      this.log("warning", text),
+    );
   }
 
   /** Binds and starts. Rejects with a BindError when something cannot be bound. */
@@ -93,7 +96,7 @@ export class Supervisor {
     }
     await connected;
     await this.serve();
-    setInterval(() => this.watchdog.look(), WATCH_MS);
+    systemTimers.every(WATCH_MS, () => this.watchdog.look());
   }
 
   private startWorkers(): Promise<unknown> {
@@ -248,7 +251,7 @@ export class Supervisor {
     this.log("warning", reason);
     closeAll(this.bound);
     for (const { worker } of this.threads) worker.postMessage({ kind: "end" });
-    setTimeout(() => this.exit(), DRAIN_MS);
+    systemTimers.after(DRAIN_MS, () => this.exit());
   }
 
   private exit(): void {
@@ -272,6 +275,10 @@ function shownPort(name: string, port: number): Change[] {
 
 /** The one concrete address that `bind` names, or empty. */
 function oneAddress(config: Config): string {
-  const concrete = config.bind.filter((word) => !word.includes("*") && word !== "0.0.0.0" && word !== "::");
-  return config.bind.length === 1 || concrete.length === 1 ? (concrete[0] ?? "").replace(/^-/, "") : "";
+  const concrete = config.bind.filter(
+    (word) => !word.includes("*") && word !== "0.0.0.0" && word !== "::",
+  );
+  return config.bind.length === 1 || concrete.length === 1
+    ? (concrete[0] ?? "").replace(/^-/, "")
+    : "";
 }

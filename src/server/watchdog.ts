@@ -35,7 +35,9 @@ export class Watchdog {
       this.owners[shard] = owner;
       this.places[shard] = place;
       if (this.looks[shard] === LOOKS) {
-        this.report(`The lock of shard ${shard} has been held by thread ${owner - 1} for ${LOOKS} looks`);
+        this.report(
+          `The lock of shard ${shard} has been held by thread ${owner - 1} for ${LOOKS} looks`,
+        );
       }
     }
   }

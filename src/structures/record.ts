@@ -47,9 +47,7 @@ export const BIG_HEADER_BYTES = 8;
 const KEY_OFFSET = new Uint8Array(256);
 for (let kind = 0; kind < 256; kind++) {
   KEY_OFFSET[kind] =
-    HEADER_BYTES +
-    (kind & FLAG_LONG ? LONG_BYTES : 0) +
-    (kind & FLAG_EXPIRY ? EXPIRY_BYTES : 0);
+    HEADER_BYTES + (kind & FLAG_LONG ? LONG_BYTES : 0) + (kind & FLAG_EXPIRY ? EXPIRY_BYTES : 0);
 }
 
 export function keyOffset(kind: number): number {
