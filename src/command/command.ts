@@ -73,7 +73,7 @@ export class Command {
   readonly runData: DataCommand["run"];
   readonly each: EachCommand | null;
   readonly slotOf: CursorCommand["slotOf"];
-  readonly #locksOf: ((args: Args) => "keys" | "all") | null;
+  readonly #locksOf: ((args: Args) => "none" | "keys" | "all") | null;
   readonly #keyFlagBits: Int32Array;
   readonly #findKeys: KeyFinder | null;
 
@@ -105,13 +105,14 @@ export class Command {
       spec.findKeys !== undefined || keySpecs.some(({ flags }) => !flags.includes("not_key"));
     this.container = container;
     this.subcommands = new Map();
-    this.runSession = spec.locks === "none" ? spec.run : notThisWay;
+    this.runSession =
+      spec.locks === "none" ? spec.run : "runSession" in spec ? spec.runSession : notThisWay;
     this.runData = "run" in spec && spec.locks !== "none" ? spec.run : notThisWay;
     this.each = spec.locks === "each" ? spec : null;
     this.slotOf = spec.locks === "cursor" ? spec.slotOf : notThisWay;
     this.#locksOf = typeof spec.locks === "function" ? spec.locks : null;
     this.#keyFlagBits = Int32Array.from(keySpecs, ({ flags }) => keyFlagBitsOf(flags));
-    this.#findKeys = spec.findKeys ?? null;
+    this.#findKeys = spec.findKeys ?? ("findLockKeys" in spec ? spec.findLockKeys : null);
   }
 
   /** True if `count` words, the name included, may be a call of this command. */

@@ -51,6 +51,18 @@ export type DataCommand = CommandMeta & {
   run(db: Database, args: Args, reply: Reply): void;
 };
 
+/**
+ * Locks what its arguments ask for, down to nothing; a call that locks nothing is run by
+ * `runSession`. DEBUG is one: its subcommands are no commands of their own.
+ */
+export type MixedCommand = CommandMeta & {
+  locks: (args: Args) => "none" | "keys" | "all";
+  /** Keys that are locked and routed by, though the command has no key specs. */
+  findLockKeys: KeyFinder;
+  runSession(session: Session, args: Args, reply: Reply): void;
+  run(db: Database, args: Args, reply: Reply): void;
+};
+
 /** Looks at one slot, which an argument names or a cursor points into, and locks its shard. */
 export type CursorCommand = CommandMeta & {
   locks: "cursor";
@@ -77,6 +89,7 @@ export type ContainerCommand = CommandMeta & { locks: "container" };
 export type CommandSpec =
   | SessionCommand
   | DataCommand
+  | MixedCommand
   | CursorCommand
   | EachCommand
   | ContainerCommand;

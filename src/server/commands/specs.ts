@@ -45,6 +45,16 @@ export const CLIENT_GETNAME_META: CommandMeta = {
   flags: ["noscript", "loading", "stale"],
 };
 
+export const CLIENT_GETREDIR_META: CommandMeta = {
+  name: "CLIENT GETREDIR",
+  group: "connection",
+  since: "6.0.0",
+  complexity: "O(1)",
+  summary:
+    "Returns the client ID to which the connection's tracking notifications are redirected.",
+  flags: ["noscript", "loading", "stale"],
+};
+
 export const CLIENT_HELP_META: CommandMeta = {
   name: "CLIENT HELP",
   group: "connection",
@@ -200,6 +210,16 @@ export const CLIENT_SETNAME_META: CommandMeta = {
   flags: ["noscript", "loading", "stale"],
   args: [str("connection-name")],
   tips: ["request_policy:all_nodes", "response_policy:all_succeeded"],
+};
+
+export const CLIENT_UNBLOCK_META: CommandMeta = {
+  name: "CLIENT UNBLOCK",
+  group: "connection",
+  since: "5.0.0",
+  complexity: "O(log N) where N is the number of client connections",
+  summary: "Unblocks a client blocked by a blocking command from a different connection.",
+  flags: ["admin", "noscript", "loading", "stale"],
+  args: [int("client-id"), opt(oneOf("unblock-type", token("TIMEOUT"), token("ERROR")))],
 };
 
 export const CONFIG_META: CommandMeta = {
@@ -380,4 +400,14 @@ export const SHUTDOWN_META: CommandMeta = {
     opt(since("7.0.0", token("ABORT"))),
   ],
   history: [["7.0.0", "Added the `NOW`, `FORCE` and `ABORT` modifiers."]],
+};
+
+export const TIME_META: CommandMeta = {
+  name: "TIME",
+  group: "server",
+  since: "2.6.0",
+  complexity: "O(1)",
+  summary: "Returns the server time.",
+  flags: ["loading", "stale", "fast"],
+  tips: ["nondeterministic_output"],
 };

@@ -1,0 +1,142 @@
+/**
+ * What CLIENT LIST and CLIENT KILL are asked for: the arguments as a filter, and which clients it
+ * lets through. All clients are normal ones of the user `default`; the other types are known and
+ * match nobody.
+ */
+import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
+import type { Args } from "../../command/args.ts";
+import { cString, SYNTAX_ERROR } from "../../protocol/errors.ts";
+import type { Reply } from "../../protocol/reply.ts";
+import type { ClientRow } from "../client-table.ts";
+
+const TYPES = ["NORMAL", "MASTER", "SLAVE", "REPLICA", "PUBSUB"] as const;
+export type ClientType = (typeof TYPES)[number];
+
+const DEFAULT_USER = "default";
+/** Most bytes of an argument that an error repeats, or that an address or a name may have. */
+const TEXT_MAX = 65536;
+
+/** Position of the first argument behind the two words of the command. */
+const REST = 2;
+
+export type KillFilter = {
+  /** 0: any. */
+  id: number;
+  type: ClientType | null;
+  /** As CLIENT LIST shows it. */
+  address: string | null;
+  localAddress: string | null;
+  /** Seconds that the client must have been connected for; 0: any. */
+  ageSeconds: number;
+  skipsCaller: boolean;
+};
+
+function textOf(args: Args, i: number): string {
+  return cString(args.head(i, TEXT_MAX));
+}
+
+/** An int64 as a number, which is exact as far as any id or age goes; null if it is none. */
+export function integerOf(args: Args, i: number): number | null {
+  if (!parseInt64(args.source(i), args.start[i] as number, args.end[i] as number)) return null;
+  return int64ToNumber(int64.hi, int64.lo);
+}
+
+/** The type that argument `i` names, or null with the error written. */
+export function typeOrReply(args: Args, i: number, reply: Reply): ClientType | null {
+  for (const type of TYPES) if (args.is(i, type)) return type;
+  reply.error(`ERR Unknown client type '${textOf(args, i)}'`);
+  return null;
+}
+
+/** The client ids from argument `first` on, or null with the error written. */
+export function idsOrReply(args: Args, first: number, reply: Reply): number[] | null {
+  const ids: number[] = [];
+  for (let i = first; i < args.count; i++) {
+    const id = integerOf(args, i);
+    if (id === null) {
+      reply.error("ERR Invalid client ID");
+      return null;
+    }
+    ids.push(id);
+  }
+  return ids;
+}
+
+export function isOfType(type: ClientType): boolean {
+  return type === "NORMAL";
+}
+
+/** The filter of CLIENT KILL, or null with the error written. */
+export function killFilterOrReply(args: Args, reply: Reply): KillFilter | null {
+  const filter: KillFilter = {
+    id: 0,
+    type: null,
+    address: null,
+    localAddress: null,
+    ageSeconds: 0,
+    skipsCaller: true,
+  };
+  if (args.count === REST + 1) {
+    // The old form names one address, and the caller's own will do.
+    filter.address = textOf(args, REST);
+    filter.skipsCaller = false;
+    return filter;
+  }
+  for (let i = REST; i < args.count; i += 2) {
+    const error = i + 1 < args.count ? readOption(args, i, filter) : SYNTAX_ERROR;
+    if (error === null) continue;
+    reply.error(error);
+    return null;
+  }
+  return filter;
+}
+
+/** Reads the option at `i` and its value into the filter. Returns what is wrong, or null. */
+function readOption(args: Args, i: number, filter: KillFilter): string | null {
+  const at = i + 1;
+  if (args.is(i, "ID")) return readId(args, at, filter);
+  if (args.is(i, "MAXAGE")) return readAge(args, at, filter);
+  if (args.is(i, "TYPE")) {
+    const type = TYPES.find((name) => args.is(at, name));
+    if (type === undefined) return `ERR Unknown client type '${textOf(args, at)}'`;
+    filter.type = type;
+  } else if (args.is(i, "ADDR")) {
+    filter.address = textOf(args, at);
+  } else if (args.is(i, "LADDR")) {
+    filter.localAddress = textOf(args, at);
+  } else if (args.is(i, "USER")) {
+    const user = args.head(at, TEXT_MAX);
+    if (user !== DEFAULT_USER) return `ERR No such user '${cString(user)}'`;
+  } else if (args.is(i, "SKIPME")) {
+    if (!args.is(at, "YES") && !args.is(at, "NO")) return SYNTAX_ERROR;
+    filter.skipsCaller = args.is(at, "YES");
+  } else {
+    return SYNTAX_ERROR;
+  }
+  return null;
+}
+
+function readId(args: Args, i: number, filter: KillFilter): string | null {
+  const id = integerOf(args, i);
+  if (id === null || id < 1) return "ERR client-id should be greater than 0";
+  filter.id = id;
+  return null;
+}
+
+function readAge(args: Args, i: number, filter: KillFilter): string | null {
+  const age = integerOf(args, i);
+  if (age === null) return "ERR maxage is not an integer or out of range";
+  if (age <= 0) return "ERR maxage should be greater than 0";
+  filter.ageSeconds = age;
+  return null;
+}
+
+/** True if the client is one to be killed, the caller not looked at. */
+export function isMeant(filter: KillFilter, client: ClientRow, nowMs: number): boolean {
+  if (filter.address !== null && filter.address !== client.remote) return false;
+  if (filter.localAddress !== null && filter.localAddress !== client.local) return false;
+  if (filter.type !== null && !isOfType(filter.type)) return false;
+  if (filter.id !== 0 && filter.id !== client.id) return false;
+  const age = Math.floor((nowMs - client.createdMs) / 1000);
+  return filter.ageSeconds === 0 || age >= filter.ageSeconds;
+}

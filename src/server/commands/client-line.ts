@@ -1,0 +1,65 @@
+/**
+ * One client as CLIENT LIST and CLIENT INFO show it: the fields of Redis 7.4 in its order. What is
+ * kept in no row is shown as a client has it that does nothing: subscriptions, transactions, and
+ * the socket's descriptor, which belongs to Node.
+ */
+import type { Server } from "../../command/session.ts";
+import {
+  type ClientRow,
+  FLAG_CLOSING,
+  FLAG_NO_EVICT,
+  FLAG_NO_TOUCH,
+  FLAG_READONLY,
+  FLAG_UNIX,
+  ROW_BYTES,
+} from "../client-table.ts";
+
+const FLAG_LETTERS: readonly (readonly [flag: number, letter: string])[] = [
+  [FLAG_CLOSING, "c"],
+  [FLAG_UNIX, "U"],
+  [FLAG_READONLY, "r"],
+  [FLAG_NO_EVICT, "e"],
+  [FLAG_NO_TOUCH, "T"],
+];
+
+function flagLetters(flags: number): string {
+  let letters = "";
+  for (const [flag, letter] of FLAG_LETTERS) if ((flags & flag) !== 0) letters += letter;
+  return letters === "" ? "N" : letters;
+}
+
+function seconds(fromMs: number, toMs: number): number {
+  return Math.max(0, Math.floor((toMs - fromMs) / 1000));
+}
+
+/** The line of a client, without its line end. */
+export function clientLine(server: Server, client: ClientRow): string {
+  const now = server.store.clock.unixMs;
+  const command = server.commands.list[client.command];
+  const held = client.queryBytes + client.outputBytes + client.argumentBytes;
+  return [
+    `id=${client.id}`,
+    `addr=${client.remote}`,
+    `laddr=${client.local}`,
+    "fd=-1",
+    `name=${client.name}`,
+    `age=${seconds(client.createdMs, now)}`,
+    `idle=${seconds(client.lastMs, now)}`,
+    `flags=${flagLetters(client.flags)}`,
+    `db=${client.db}`,
+    "sub=0 psub=0 ssub=0 multi=-1 watch=0",
+    `qbuf=${client.queryBytes}`,
+    "qbuf-free=0",
+    `argv-mem=${client.argumentBytes}`,
+    "multi-mem=0 rbs=0 rbp=0 obl=0",
+    `oll=${client.outputBytes > 0 ? 1 : 0}`,
+    `omem=${client.outputBytes}`,
+    `tot-mem=${ROW_BYTES + held}`,
+    `events=${client.outputBytes > 0 ? "rw" : "r"}`,
+    `cmd=${command === undefined ? "NULL" : command.name}`,
+    "user=default redir=-1",
+    `resp=${client.proto}`,
+    `lib-name=${client.libName}`,
+    `lib-ver=${client.libVersion}`,
+  ].join(" ");
+}

@@ -1,0 +1,320 @@
+/**
+ * CLIENT: what a connection says about itself, and the view of all others. Clients of all threads
+ * are rows in shared memory, so nothing here asks another thread; killing leaves a word in the
+ * row and rings the thread that the client belongs to.
+ */
+import type { Args } from "../../command/args.ts";
+import { replyHelp } from "../../command/help.ts";
+import type { Session } from "../../command/session.ts";
+import type { CommandSpec } from "../../command/spec.ts";
+import {
+  cString,
+  NOT_AN_INTEGER,
+  SYNTAX_ERROR,
+  unknownSubcommandOrArity,
+} from "../../protocol/errors.ts";
+import type { Reply } from "../../protocol/reply.ts";
+import { type ClientRow, LIBRARY_BYTES_MAX, VERSION_BYTES_MAX } from "../client-table.ts";
+import {
+  idsOrReply,
+  integerOf,
+  isMeant,
+  isOfType,
+  type KillFilter,
+  killFilterOrReply,
+  typeOrReply,
+} from "./client-filters.ts";
+import { clientLine } from "./client-line.ts";
+import { isPrintable, nameError, tooLong } from "./client-names.ts";
+import {
+  CLIENT_GETNAME_META,
+  CLIENT_GETREDIR_META,
+  CLIENT_HELP_META,
+  CLIENT_ID_META,
+  CLIENT_INFO_META,
+  CLIENT_KILL_META,
+  CLIENT_LIST_META,
+  CLIENT_META,
+  CLIENT_NO_EVICT_META,
+  CLIENT_NO_TOUCH_META,
+  CLIENT_SETINFO_META,
+  CLIENT_SETNAME_META,
+  CLIENT_UNBLOCK_META,
+} from "./specs.ts";
+
+/** Position of the first argument behind the two words of the command. */
+const REST = 2;
+/** Most bytes of an argument that an error repeats. */
+const TEXT_MAX = 65536;
+
+/** Of the subcommands that there are, the lines that Redis has for them, in its order. */
+const HELP: readonly string[] = [
+  "GETREDIR",
+  "    Return the client ID we are redirecting to when tracking is enabled.",
+  "GETNAME",
+  "    Return the name of the current connection.",
+  "ID",
+  "    Return the ID of the current connection.",
+  "INFO",
+  "    Return information about the current client connection.",
+  "KILL <ip:port>",
+  "    Kill connection made from <ip:port>.",
+  "KILL <option> <value> [<option> <value> [...]]",
+  "    Kill connections. Options are:",
+  "    * ADDR (<ip:port>|<unixsocket>:0)",
+  "      Kill connections made from the specified address",
+  "    * LADDR (<ip:port>|<unixsocket>:0)",
+  "      Kill connections made to specified local address",
+  "    * TYPE (NORMAL|MASTER|REPLICA|PUBSUB)",
+  "      Kill connections by type.",
+  "    * USER <username>",
+  "      Kill connections authenticated by <username>.",
+  "    * SKIPME (YES|NO)",
+  "      Skip killing current connection (default: yes).",
+  "    * ID <client-id>",
+  "      Kill connections by client id.",
+  "    * MAXAGE <maxage>",
+  "      Kill connections older than the specified age.",
+  "LIST [options ...]",
+  "    Return information about client connections. Options:",
+  "    * TYPE (NORMAL|MASTER|REPLICA|PUBSUB)",
+  "      Return clients of specified type.",
+  "SETNAME <name>",
+  "    Assign the name <name> to the current connection.",
+  "SETINFO <option> <value>",
+  "    Set client meta attr. Options are:",
+  "    * LIB-NAME: the client lib name.",
+  "    * LIB-VER: the client lib version.",
+  "UNBLOCK <clientid> [TIMEOUT|ERROR]",
+  "    Unblock the specified blocked client.",
+  "NO-EVICT (ON|OFF)",
+  "    Protect current client connection from eviction.",
+  "NO-TOUCH (ON|OFF)",
+  "    Will not touch LRU/LFU stats when this mode is on.",
+];
+
+/** Clients that are connected and that nobody has told to go, by ascending id. */
+function livingClients(session: Session): ClientRow[] {
+  const { clients } = session.server;
+  return clients.list().filter(({ row, id }) => !clients.isKilled(row, id));
+}
+
+/** Rows are written at the end of a turn; of the caller, what this turn did is known here. */
+function lineOf(session: Session, client: ClientRow, command: string): string {
+  const { server } = session;
+  if (client.id !== session.id) return clientLine(server, client);
+  const id = server.commands.named(command)?.id ?? client.command;
+  return clientLine(server, { ...client, command: id, lastMs: server.store.clock.unixMs });
+}
+
+export const CLIENT: CommandSpec = { ...CLIENT_META, locks: "container" };
+
+export const CLIENT_ID: CommandSpec = {
+  ...CLIENT_ID_META,
+  locks: "none",
+  run: (session, _args, reply) => reply.integer(session.id),
+};
+
+export const CLIENT_GETNAME: CommandSpec = {
+  ...CLIENT_GETNAME_META,
+  locks: "none",
+  run(session: Session, _args: Args, reply: Reply): void {
+    if (session.name === "") reply.nil();
+    else reply.text(session.name);
+  },
+};
+
+export const CLIENT_SETNAME: CommandSpec = {
+  ...CLIENT_SETNAME_META,
+  locks: "none",
+  differs: "Names longer than 254 bytes are refused.",
+  run(session: Session, args: Args, reply: Reply): void {
+    const wrong = nameError(args, REST);
+    if (wrong !== null) {
+      reply.error(wrong);
+      return;
+    }
+    session.name = args.text(REST);
+    session.publish();
+    reply.ok();
+  },
+};
+
+export const CLIENT_SETINFO: CommandSpec = {
+  ...CLIENT_SETINFO_META,
+  locks: "none",
+  differs: "Library names longer than 158 bytes and versions longer than 126 bytes are refused.",
+  run(session: Session, args: Args, reply: Reply): void {
+    const isName = args.is(REST, "LIB-NAME");
+    const option = cString(args.head(REST, TEXT_MAX));
+    if (!isName && !args.is(REST, "LIB-VER")) {
+      reply.error(`ERR Unrecognized option '${option}'`);
+      return;
+    }
+    if (!isPrintable(args, REST + 1)) {
+      reply.error(`ERR ${option} cannot contain spaces, newlines or special characters.`);
+      return;
+    }
+    const most = isName ? LIBRARY_BYTES_MAX : VERSION_BYTES_MAX;
+    if (args.length(REST + 1) > most) {
+      reply.error(tooLong(option, most));
+      return;
+    }
+    if (isName) session.libName = args.text(REST + 1);
+    else session.libVersion = args.text(REST + 1);
+    session.publish();
+    reply.ok();
+  },
+};
+
+export const CLIENT_INFO: CommandSpec = {
+  ...CLIENT_INFO_META,
+  locks: "none",
+  run(session: Session, _args: Args, reply: Reply): void {
+    const own = session.server.clients.read(session.row);
+    reply.verbatim(own === null ? "\n" : `${lineOf(session, own, "client|info")}\n`, "txt");
+  },
+};
+
+export const CLIENT_LIST: CommandSpec = {
+  ...CLIENT_LIST_META,
+  locks: "none",
+  run(session: Session, args: Args, reply: Reply): void {
+    const clients = clientsAskedFor(session, args, reply);
+    if (clients === null) return;
+    let text = "";
+    for (const client of clients) text += `${lineOf(session, client, "client|list")}\n`;
+    reply.verbatim(text, "txt");
+  },
+};
+
+/** The clients that the arguments of CLIENT LIST name, or null with the error written. */
+function clientsAskedFor(session: Session, args: Args, reply: Reply): ClientRow[] | null {
+  if (args.count === REST) return livingClients(session);
+  if (args.count === REST + 2 && args.is(REST, "TYPE")) {
+    const type = typeOrReply(args, REST + 1, reply);
+    if (type === null) return null;
+    return isOfType(type) ? livingClients(session) : [];
+  }
+  if (args.count > REST + 1 && args.is(REST, "ID")) {
+    const ids = idsOrReply(args, REST + 1, reply);
+    if (ids === null) return null;
+    const byId = new Map(livingClients(session).map((client) => [client.id, client]));
+    return ids.map((id) => byId.get(id)).filter((client) => client !== undefined);
+  }
+  reply.error(SYNTAX_ERROR);
+  return null;
+}
+
+export const CLIENT_KILL: CommandSpec = {
+  ...CLIENT_KILL_META,
+  locks: "none",
+  run(session: Session, args: Args, reply: Reply): void {
+    const filter = killFilterOrReply(args, reply);
+    if (filter === null) return;
+    const killed = kill(session, filter);
+    if (args.count > REST + 1) reply.integer(killed);
+    else if (killed === 0) reply.error("ERR No such client");
+    else reply.ok();
+  },
+};
+
+/** Kills the clients that the filter lets through. Returns how many. */
+function kill(session: Session, filter: KillFilter): number {
+  const { server } = session;
+  const threads = new Set<number>();
+  let killed = 0;
+  for (const client of livingClients(session)) {
+    if (!isMeant(filter, client, server.store.clock.unixMs)) continue;
+    if (client.id === session.id) {
+      if (filter.skipsCaller) continue;
+      session.closeAfterReply();
+    } else {
+      if (!server.clients.kill(client)) continue;
+      threads.add(client.thread);
+    }
+    killed++;
+  }
+  for (const thread of threads) server.ring(thread);
+  return killed;
+}
+
+/** +OK for ON and OFF, told to `set`; a syntax error for anything else. */
+function switchOrReply(args: Args, reply: Reply, set: (on: boolean) => void): void {
+  const on = args.is(REST, "ON");
+  if (!on && !args.is(REST, "OFF")) {
+    reply.error(SYNTAX_ERROR);
+    return;
+  }
+  set(on);
+  reply.ok();
+}
+
+export const CLIENT_NO_EVICT: CommandSpec = {
+  ...CLIENT_NO_EVICT_META,
+  locks: "none",
+  run(session: Session, args: Args, reply: Reply): void {
+    switchOrReply(args, reply, (on) => {
+      session.noEvict = on;
+      session.publish();
+    });
+  },
+};
+
+export const CLIENT_NO_TOUCH: CommandSpec = {
+  ...CLIENT_NO_TOUCH_META,
+  locks: "none",
+  run(session: Session, args: Args, reply: Reply): void {
+    switchOrReply(args, reply, (on) => {
+      session.noTouch = on;
+      session.publish();
+    });
+  },
+};
+
+/** No command blocks, so there is never a client to unblock. */
+export const CLIENT_UNBLOCK: CommandSpec = {
+  ...CLIENT_UNBLOCK_META,
+  locks: "none",
+  run(_session: Session, args: Args, reply: Reply): void {
+    const at = REST + 1;
+    if (args.count > at + 1) {
+      reply.error(unknownSubcommandOrArity("CLIENT", args.head(1, TEXT_MAX)));
+    } else if (args.count > at && !args.is(at, "TIMEOUT") && !args.is(at, "ERROR")) {
+      reply.error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+    } else if (integerOf(args, REST) === null) {
+      reply.error(NOT_AN_INTEGER);
+    } else {
+      reply.integer(0);
+    }
+  },
+};
+
+/** Nobody tracks keys, so nothing is redirected. */
+export const CLIENT_GETREDIR: CommandSpec = {
+  ...CLIENT_GETREDIR_META,
+  locks: "none",
+  run: (_session, _args, reply) => reply.integer(-1),
+};
+
+export const CLIENT_HELP: CommandSpec = {
+  ...CLIENT_HELP_META,
+  locks: "none",
+  run: (_session, _args, reply) => replyHelp(reply, "CLIENT", HELP),
+};
+
+export const CLIENT_COMMANDS: readonly CommandSpec[] = [
+  CLIENT,
+  CLIENT_GETNAME,
+  CLIENT_GETREDIR,
+  CLIENT_HELP,
+  CLIENT_ID,
+  CLIENT_INFO,
+  CLIENT_KILL,
+  CLIENT_LIST,
+  CLIENT_NO_EVICT,
+  CLIENT_NO_TOUCH,
+  CLIENT_SETINFO,
+  CLIENT_SETNAME,
+  CLIENT_UNBLOCK,
+];
