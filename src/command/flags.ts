@@ -204,13 +204,17 @@ export function categoryBit(name: string): number {
   return index < 0 ? 0 : 1 << index;
 }
 
-/** Redis: a script that only reads is not in @read, and what is not @fast is @slow. */
+/**
+ * Redis: a script that only reads is not in @read, what is not @fast is @slow, and a generic command
+ * that is about the connection (WAIT) is not about keys.
+ */
 export function categoryBitsOf(
   group: Group | null,
   flagBits: number,
   more: readonly Category[],
 ): number {
-  const ofGroup = group === null ? undefined : CATEGORY_OF_GROUP[group];
+  const isOfKeys = group !== "generic" || !more.includes("connection");
+  const ofGroup = group === null || !isOfKeys ? undefined : CATEGORY_OF_GROUP[group];
   let bits = ofGroup === undefined ? 0 : categoryBit(ofGroup);
   for (const name of more) bits |= categoryBit(name);
   if (flagBits & FLAG_WRITE) bits |= categoryBit("write");

@@ -438,6 +438,7 @@ export const WAIT_META: CommandMeta = {
     "Blocks until the asynchronous replication of all preceding write commands sent by the " +
     "connection is completed.",
   flags: ["blocking"],
+  categories: ["connection"],
   args: [int("numreplicas"), int("timeout")],
   tips: ["request_policy:all_shards", "response_policy:agg_min"],
 };

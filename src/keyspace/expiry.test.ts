@@ -1,0 +1,129 @@
+/** The expiry walk removes what is due, all of it, and does bounded work for it. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { Random, seedText, testSeed } from "../../test/support/random.ts";
+import { keyStore } from "../types/keys/test-keys.ts";
+import type { TestStore } from "../types/test-support.ts";
+import { averageTimeToLive, expireSlice } from "./expiry.ts";
+
+/** One tick: a slice of every shard. Returns how many were removed. */
+function tick(t: TestStore, limit = 512): number {
+  let removed = 0;
+  for (let shard = 0; shard < t.store.shards; shard++) {
+    t.store.enterShard(shard);
+    removed += expireSlice(t.store, shard, limit);
+  }
+  return removed;
+}
+
+function keysLeft(t: TestStore): number {
+  let keys = 0;
+  for (const db of t.store.databases) {
+    for (let shard = 0; shard < t.store.shards; shard++) keys += db.shardKeys(shard);
+  }
+  return keys;
+}
+
+for (const shards of [1, 4, 64]) {
+  describe(`expiry with ${shards} shards`, () => {
+    test("a few keys go with the first round after their time", () => {
+      const t = keyStore({ shards, databases: 16 });
+      for (const db of [0, 7, 15]) {
+        t.select(db);
+        for (let i = 0; i < 20; i++) t.call("SET", `k${i}`, "v", "PX", "500");
+        t.call("SET", "stays", "v");
+        t.call("SET", "later", "v", "PX", "60000");
+      }
+      t.takeEvents();
+      t.advance(500);
+      for (let n = 0; n < 20; n++) assert.equal(tick(t), 0);
+      t.advance(1);
+      let removed = 0;
+      for (let n = 0; n < (shards === 1 ? 16 : 4); n++) removed += tick(t);
+      assert.equal(removed, 60);
+      assert.equal(t.takeEvents().filter((event) => event.startsWith("expired k")).length, 60);
+      assert.equal(keysLeft(t), 6);
+      t.check();
+    });
+
+    test("many keys go in slices of bounded work", () => {
+      const seed = testSeed(99 + shards);
+      const random = new Random(seed);
+      const t = keyStore({ shards });
+      const { table } = t.store;
+      for (let i = 0; i < 12_000; i++) {
+        const key = i % 2 === 0 ? `k${i}` : `{s}${i}`;
+        t.call("SET", key, "v", "PX", `${1 + random.below(20_000)}`);
+      }
+      for (let i = 0; i < 2000; i++) t.call("SET", `{s}stays${i}`, "v");
+      let visits = 0;
+      const due = table.dueRecords.bind(table);
+      table.dueRecords = (...args) => {
+        const n = due(...args);
+        visits += table.dueVisits;
+        return n;
+      };
+      for (let ms = 0; ms < 22_000; ms += 100) {
+        t.advance(100);
+        for (let shard = 0; shard < shards; shard++) {
+          visits = 0;
+          t.store.enterShard(shard);
+          const removed = expireSlice(t.store, shard, 100);
+          assert.ok(removed <= 100);
+          assert.ok(visits <= 4096 + 512, `${visits} visits; ${seedText(seed)}`);
+        }
+      }
+      for (let n = 0; n < 20; n++) tick(t);
+      assert.equal(keysLeft(t), 2000);
+      t.check();
+    });
+  });
+}
+
+test("a slice that removed its limit says that there may be more", () => {
+  const t = keyStore({ shards: 1 });
+  for (let i = 0; i < 1000; i++) t.call("SET", `{s}${i}`, "v", "PX", "10");
+  t.advance(2000);
+  const removals: number[] = [];
+  for (;;) {
+    t.store.enterShard(0);
+    removals.push(expireSlice(t.store, 0, 300));
+    if ((removals.at(-1) as number) < 300 && keysLeft(t) === 0) break;
+  }
+  assert.equal(
+    removals.reduce((sum, n) => sum + n, 0),
+    1000,
+  );
+  assert.equal(removals.filter((n) => n === 300).length, 3);
+  t.check();
+});
+
+test("with many keys in the slot of a tag the walk goes on where it stopped", () => {
+  const t = keyStore({ shards: 1 });
+  for (let i = 0; i < 20_000; i++) {
+    t.call("SET", `{s}${i}`, "v", "PX", i % 40 === 0 ? "1500" : "900000");
+  }
+  t.advance(3000);
+  let slices = 0;
+  let removed = 0;
+  for (; removed < 500 && slices < 100; slices++) removed += tick(t);
+  assert.equal(removed, 500);
+  assert.ok(slices > 4, `${slices} slices`);
+  t.check();
+});
+
+test("the average time to live is near the truth", () => {
+  const t = keyStore({ shards: 4 });
+  assert.equal(averageTimeToLive(t.db), 0);
+  for (let i = 0; i < 4000; i++) t.call("SET", `k${i}`, "v", "PX", `${50_000 + (i % 100) * 1000}`);
+  for (let i = 0; i < 4000; i++) t.call("SET", `plain${i}`, "v");
+  for (let n = 0; n < 300; n++) tick(t);
+  const average = averageTimeToLive(t.db);
+  assert.ok(average > 85_000 && average < 115_000, `${average}`);
+  for (let i = 0; i < 4000; i++) t.call("PERSIST", `k${i}`);
+  for (let n = 0; n < 4; n++) tick(t);
+  assert.equal(averageTimeToLive(t.db), 0);
+  t.call("SET", "only", "v", "PX", "9223370000000000000");
+  for (let n = 0; n < 4; n++) tick(t);
+  assert.ok(averageTimeToLive(t.db) > 2 ** 60);
+});

@@ -1,0 +1,193 @@
+/** Lazy freeing: everything comes back, in bounded slices, by several threads, beside new keys. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  CHUNK_SHIFT,
+  H_GARBAGE,
+  H_GARBAGE_COUNT,
+  H_GARBAGE_LOCK,
+  H_LARGE_UNITS,
+  S_UNITS_USED,
+  shardRow,
+  UNIT_MASK,
+} from "../memory/layout.ts";
+import { release, tryAcquire } from "../memory/lock.ts";
+import { freeGarbage, freeLocks, keyStore } from "../types/keys/test-keys.ts";
+import { OK, type TestStore } from "../types/test-support.ts";
+import { eachGarbage, freeGarbageSlice, type ShardLocks } from "./garbage.ts";
+import { Store } from "./store.ts";
+
+function fill(t: TestStore, keys: number): void {
+  for (let i = 0; i < keys; i++) {
+    const name = i % 2 === 0 ? `k${i}` : `{s}${i}`;
+    t.call("SET", name, "v".repeat(i % 97), ...(i % 3 === 0 ? ["PX", "100000"] : []));
+  }
+  t.call("SET", "big", "b".repeat(300_000));
+}
+
+function unitsUsed(t: TestStore): number {
+  const { control } = t.heap;
+  let units = control[H_LARGE_UNITS] as number;
+  for (let shard = 0; shard < t.store.shards; shard++) t.heap.drainRemoteFrees(shard);
+  for (let shard = 0; shard < t.store.shards; shard++) {
+    units += control[shardRow(shard) + S_UNITS_USED] as number;
+  }
+  return units;
+}
+
+test("a flush frees nothing itself, and slices free everything", () => {
+  const t = keyStore({ shards: 4 });
+  fill(t, 5000);
+  const before = unitsUsed(t);
+  assert.equal(t.call("FLUSHDB"), OK);
+  assert.equal(unitsUsed(t), before);
+  assert.equal(t.heap.control[H_GARBAGE_COUNT], 5001);
+  let slices = 0;
+  for (let left = 5001; left > 0; slices++) {
+    const freed = freeGarbageSlice(t.store, freeLocks(t.store), 100);
+    assert.equal(freed, Math.min(left, 100));
+    left -= freed;
+    assert.equal(t.heap.control[H_GARBAGE_COUNT], left);
+  }
+  assert.equal(slices, 51);
+  // The last slice may leave an empty block for the next to take out.
+  freeGarbageSlice(t.store, freeLocks(t.store), 100);
+  assert.equal(t.heap.control[H_GARBAGE], 0);
+  assert.equal(unitsUsed(t), 0);
+  assert.equal(t.store.stats.sum("lazyfreed_objects"), 5001);
+  t.check();
+});
+
+test("at most 512 records are freed under one lock", () => {
+  const t = keyStore({ shards: 2 });
+  fill(t, 4000);
+  t.call("FLUSHALL");
+  let most = 0;
+  const locks: ShardLocks = {
+    tryShard(_shard, run) {
+      const left = t.store.stats.sum("dirty");
+      const before = countGarbage(t);
+      run();
+      most = Math.max(most, before - countGarbage(t));
+      assert.equal(t.store.stats.sum("dirty"), left);
+      return true;
+    },
+  };
+  assert.equal(freeGarbageSlice(t.store, locks, 3000), 3000);
+  assert.equal(most, 512);
+  freeGarbage(t.store);
+  t.check();
+});
+
+function countGarbage(t: TestStore): number {
+  let count = 0;
+  eachGarbage(t.store, (pointer) => {
+    const cells = t.heap.i32[pointer >>> CHUNK_SHIFT] as Int32Array;
+    for (let slot = 0; slot < 16384; slot++) {
+      const root = cells[((pointer & UNIT_MASK) << 1) + slot] as number;
+      t.store.table.eachSegment(root, (segment) => {
+        t.store.table.eachOfSegment(segment, () => count++);
+      });
+    }
+  });
+  return count;
+}
+
+test("new keys live beside garbage, and several flushes wait at once", () => {
+  const t = keyStore({ shards: 4 });
+  for (let round = 0; round < 5; round++) {
+    fill(t, 1000);
+    freeGarbageSlice(t.store, freeLocks(t.store), 300);
+    t.call(round % 2 === 0 ? "FLUSHDB" : "FLUSHALL");
+  }
+  fill(t, 1000);
+  freeGarbage(t.store, 64);
+  assert.equal(t.call("DBSIZE"), ":1001\r\n");
+  t.check();
+});
+
+test("a locked shard is passed over, and its slots are freed later", () => {
+  const t = keyStore({ shards: 4 });
+  fill(t, 2000);
+  t.call("FLUSHDB");
+  const locked = new Set([1, 2]);
+  const asked: number[] = [];
+  const locks: ShardLocks = {
+    tryShard(shard, run) {
+      asked.push(shard);
+      if (locked.has(shard)) return false;
+      run();
+      return true;
+    },
+  };
+  let freed = 0;
+  for (let n = freeGarbageSlice(t.store, locks, 500); n > 0; ) {
+    freed += n;
+    n = freeGarbageSlice(t.store, locks, 500);
+  }
+  assert.ok(freed > 0 && freed < 2001);
+  assert.ok(asked.includes(3), "shards behind the locked ones were not reached");
+  assert.notEqual(t.heap.control[H_GARBAGE], 0);
+  locked.clear();
+  while (t.heap.control[H_GARBAGE] !== 0) freed += freeGarbageSlice(t.store, locks, 500);
+  assert.equal(freed, 2001);
+  t.check();
+});
+
+test("two threads never work on one block", () => {
+  const t = keyStore({ shards: 4 });
+  const { heap, clock, random, stats } = t.store;
+  const other = new Store({ heap, thread: 1, databases: 2, clock, random, stats });
+  fill(t, 1500);
+  t.call("FLUSHDB");
+  fill(t, 1500);
+  t.call("FLUSHDB");
+  let inner = 0;
+  let isInside = false;
+  const locks: ShardLocks = {
+    tryShard(_shard, run) {
+      run();
+      // While this thread is at one block, the other one gets the next, and a third gets none.
+      if (!isInside) {
+        isInside = true;
+        inner += freeGarbageSlice(other, locks, 200);
+        isInside = false;
+      } else {
+        assert.equal(freeGarbageSlice(t.store, locks, 200), 0);
+      }
+      return true;
+    },
+  };
+  let outer = 0;
+  while (t.heap.control[H_GARBAGE] !== 0) {
+    outer += freeGarbageSlice(t.store, locks, 200);
+    if (outer + inner === 3002) freeGarbage(t.store);
+  }
+  assert.equal(outer + inner, 3002);
+  assert.ok(inner > 0);
+  t.check();
+});
+
+test("while the list is locked nothing is waited for and nothing is lost", () => {
+  const t = keyStore({ shards: 1 });
+  fill(t, 100);
+  t.call("FLUSHDB");
+  const { control } = t.heap;
+  assert.ok(tryAcquire(control, H_GARBAGE_LOCK, 5));
+  assert.equal(freeGarbageSlice(t.store, freeLocks(t.store), 1000), 0);
+  release(control, H_GARBAGE_LOCK);
+  // Taken while the last slot is freed: the empty block stays for the next slice.
+  const locks: ShardLocks = {
+    tryShard(_shard, run) {
+      run();
+      tryAcquire(control, H_GARBAGE_LOCK, 5);
+      return true;
+    },
+  };
+  assert.equal(freeGarbageSlice(t.store, locks, 1000), 101);
+  assert.notEqual(control[H_GARBAGE], 0);
+  release(control, H_GARBAGE_LOCK);
+  assert.equal(freeGarbageSlice(t.store, locks, 1000), 0);
+  assert.equal(control[H_GARBAGE], 0);
+  t.check();
+});
