@@ -70,10 +70,6 @@ export class Topology {
     this.boundAddress = boundAddress;
   }
 
-  ownerOf(slot: number): number {
-    return rowNode(this.slots[slot] as number);
-  }
-
   /** The node that a session's port is: its owner, or the first one for the plain port. */
   nodeOf(session: Session): TopologyNode {
     return this.nodes[Math.max(session.owner, 0)] as TopologyNode;
