@@ -11,7 +11,7 @@ export function replyHelp(reply: Reply, container: string, lines: readonly strin
     `${name} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:`,
     ...lines,
     "HELP",
-    "    Prints this help.",
+    "    Print this help.",
   ];
   reply.array(all.length);
   for (const line of all) reply.simple(line);

@@ -178,5 +178,5 @@ test("COMMAND COUNT leaves subcommands out, HELP is made of simple strings", () 
   assert.ok(
     help.startsWith("*21 +COMMAND <subcommand> [<arg> [value] [opt] ...]. Subcommands are: +(no"),
   );
-  assert.ok(help.endsWith("+HELP +    Prints this help. "));
+  assert.ok(help.endsWith("+HELP +    Print this help. "));
 });

@@ -113,6 +113,6 @@ test("REWRITE writes the file, if there is one", () => {
 test("HELP", () => {
   assert.match(
     new Desk().ask(2, "HELP"),
-    /^\*11 \+CONFIG <subcommand> .* are: \+GET <pattern> .*\+REWRITE .* \+ {4}Prints this help\. $/,
+    /^\*11 \+CONFIG <subcommand> .* are: \+GET <pattern> .*\+REWRITE .* \+ {4}Print this help\. $/,
   );
 });
