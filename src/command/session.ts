@@ -71,9 +71,21 @@ export type Server = {
   /** Blocks this thread alone, as DEBUG SLEEP does. */
   sleep(ms: number): void;
   setActiveExpire(on: boolean): void;
-  /** Runs the heap checker with all shards locked: lines of what is wrong, empty when sound. */
-  checkHeap(): string[];
+  /** Runs something under a shard's lock; false if that was not had within a millisecond. */
+  withShard(shard: number, run: () => void): boolean;
+  /** Bytes in blocks of the heap. */
+  usedMemory(): number;
+  usage(): Usage;
   log(level: "debug" | "verbose" | "notice" | "warning", text: string): void;
+};
+
+/** What the process takes, as the system tells. */
+export type Usage = {
+  readonly userSeconds: number;
+  readonly systemSeconds: number;
+  readonly residentBytes: number;
+  /** Memory of the machine. */
+  readonly systemMemoryBytes: number;
 };
 
 /** What does not change while the process runs. */

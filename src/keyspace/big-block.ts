@@ -7,14 +7,20 @@ import type { Heap } from "../memory/heap.ts";
 import { CHUNK_SHIFT, UNIT_MASK } from "../memory/layout.ts";
 import { BIG_HEADER_BYTES } from "../structures/record.ts";
 
+/** Word behind the pins: 1 while no record has the block, so that checks can tell it from a leak. */
+export const BIG_BLOCK_LOOSE = 1;
+
 export const BIG_BLOCK_ORPHAN: number = 1 << 30;
 export const BIG_BLOCK_PINS: number = BIG_BLOCK_ORPHAN - 1;
 
-/** A block for a string of `bytes` bytes, with no pins; 0 when memory is out. Needs no lock. */
+/** A block for a string, with no pins and in no record; 0 when memory is out. Needs no lock. */
 export function makeBigBlock(heap: Heap, bytes: number): number {
   const block = heap.allocLarge(Math.max((bytes + BIG_HEADER_BYTES + 7) >>> 3, 8193));
   if (block !== 0) {
-    (heap.i32[block >>> CHUNK_SHIFT] as Int32Array)[(block & UNIT_MASK) << 1] = 0;
+    const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
+    const at = (block & UNIT_MASK) << 1;
+    m[at] = 0;
+    m[at + BIG_BLOCK_LOOSE] = 1;
   }
   return block;
 }

@@ -34,7 +34,7 @@ import {
   TYPE_MASK,
 } from "../structures/record.ts";
 import { NO_EXPIRY } from "../structures/table.ts";
-import { BIG_BLOCK_ORPHAN, BIG_BLOCK_PINS } from "./big-block.ts";
+import { BIG_BLOCK_LOOSE, BIG_BLOCK_ORPHAN, BIG_BLOCK_PINS } from "./big-block.ts";
 import { C_EXPIRES, C_KEYS, COUNTER_WORDS, ROOT_COUNTERS_AT, ROOT_UNITS_AT, rootWords } from "./roots.ts";
 import { statIndex } from "./stats.ts";
 import type { Store } from "./store.ts";
@@ -55,9 +55,7 @@ export const NO_EXPIRY_MS = 0;
 export class Database {
   readonly store: Store;
   readonly index: number;
-  /** The running session came by an owner's port, where there is only database 0. */
-  isOwnerPort = false;
-  /** Slots that its port stands for: the owner's, or all; none without cluster commands. */
+  /** Slots that the running session's port stands for in CLUSTER: its owner's, or all, or none. */
   ownFirst = 0;
   ownLast = -1;
   /** Slots that keyspace commands of the running session may see: all, or its owner's. */
@@ -492,6 +490,8 @@ export class Database {
 
   /** Makes the big string of a record that was just written point to a block. */
   adoptBig(args: Args, i: number, p: number, block: number): void {
+    const m = this.store.heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
+    m[((block & UNIT_MASK) << 1) + BIG_BLOCK_LOOSE] = 0;
     this.viewOf(p).setInt32(this.valueAt(p), block, true);
     this.addUnits(args.slot[i] as number, this.store.heap.blockUnits(block));
   }

@@ -7,7 +7,7 @@
  * belongs to one thread, so a row still has one writer.
  */
 
-export const STAT_NAMES = [
+const NAMES = [
   "keyspace_hits",
   "keyspace_misses",
   "expired_keys",
@@ -42,9 +42,53 @@ export const STAT_NAMES = [
   "work_bytes_copied_max",
   "work_entries_moved_max",
   "work_elements_visited_max",
+  "ops_per_sec",
+  "input_bytes_per_sec",
+  "output_bytes_per_sec",
 ] as const;
 
-export type StatName = (typeof STAT_NAMES)[number];
+/** First words of error replies that are counted apart, in the order of INFO; OTHER is the rest. */
+export const ERROR_CODES = [
+  "ASK",
+  "BUSY",
+  "BUSYKEY",
+  "CLUSTERDOWN",
+  "CROSSSLOT",
+  "ERR",
+  "EXECABORT",
+  "LOADING",
+  "MASTERDOWN",
+  "MOVED",
+  "NOAUTH",
+  "NOPROTO",
+  "NOREPLICAS",
+  "NOSCRIPT",
+  "OOM",
+  "OTHER",
+  "READONLY",
+  "TRYAGAIN",
+  "WRONGPASS",
+  "WRONGTYPE",
+] as const;
+
+type ErrorCode = (typeof ERROR_CODES)[number];
+
+export type StatName = (typeof NAMES)[number] | `errorstat_${ErrorCode}`;
+
+export function errorStat(code: ErrorCode): StatName {
+  return `errorstat_${code}`;
+}
+
+export const STAT_NAMES: readonly StatName[] = [...NAMES, ...ERROR_CODES.map(errorStat)];
+
+/** What is a state and not a count: CONFIG RESETSTAT leaves it alone. */
+export const GAUGES: ReadonlySet<StatName> = new Set<StatName>([
+  "connections_current",
+  "js_heap_used",
+  "ops_per_sec",
+  "input_bytes_per_sec",
+  "output_bytes_per_sec",
+]);
 
 const INDEX = new Map<string, number>(STAT_NAMES.map((name, i) => [name, i]));
 /** Doubles per row, a multiple of a cache line so that threads do not share one. */
@@ -56,6 +100,15 @@ export function statsBytes(rows: number): number {
 
 export function statIndex(name: StatName): number {
   return INDEX.get(name) as number;
+}
+
+const ERROR_INDEX = new Map<string, number>(
+  ERROR_CODES.map((code) => [code, statIndex(errorStat(code))]),
+);
+
+/** Index of the counter of errors that begin with this word. */
+export function errorStatIndex(code: string): number {
+  return ERROR_INDEX.get(code) ?? statIndex("errorstat_OTHER");
 }
 
 export class Stats {

@@ -159,6 +159,17 @@ export class ChunkPool {
     return enough;
   }
 
+  /** Runs something while no thread takes or gives spans, for checks; it must do neither itself. */
+  frozen(run: () => void): void {
+    this.lock();
+    this.sync();
+    try {
+      run();
+    } finally {
+      this.unlock();
+    }
+  }
+
   private find(spans: number): number {
     const control = this.control;
     const limit = control[H_SPANS_LIMIT] as number;

@@ -60,14 +60,26 @@ export class CommandStats {
     const sum: CommandUse = { calls: 0, usec: 0, rejected: 0, failed: 0 };
     for (let row = first; row < end; row++) {
       const at = (row * this.commands + command) * FIELDS;
-      const calls = this.all[at + CALLS] as number;
-      const timed = this.all[at + TIMED_CALLS] as number;
-      sum.calls += calls;
-      if (timed > 0) sum.usec += ((this.all[at + TIMED_USEC] as number) / timed) * calls;
+      sum.calls += this.all[at + CALLS] as number;
       sum.rejected += this.all[at + REJECTED] as number;
       sum.failed += this.all[at + FAILED] as number;
     }
+    // Rows with few calls may have none that was timed.
+    const mean = this.meanUsec(command, first, end) ?? this.meanUsec(command, 0, this.rows) ?? 0;
+    sum.usec = mean * sum.calls;
     return sum;
+  }
+
+  /** Of the calls that were timed; undefined if none was. */
+  private meanUsec(command: number, first: number, end: number): number | undefined {
+    let calls = 0;
+    let usec = 0;
+    for (let row = first; row < end; row++) {
+      const at = (row * this.commands + command) * FIELDS;
+      calls += this.all[at + TIMED_CALLS] as number;
+      usec += this.all[at + TIMED_USEC] as number;
+    }
+    return calls === 0 ? undefined : usec / calls;
   }
 
   reset(): void {

@@ -25,7 +25,7 @@ import { FLAG_DENYOOM, FLAG_PROTECTED, FLAG_SLOW_CLOCK } from "../command/flags.
 import { KeyList } from "../command/key-specs.ts";
 import type { Session } from "../command/session.ts";
 import type { Database } from "../keyspace/database.ts";
-import { statIndex } from "../keyspace/stats.ts";
+import { errorStatIndex, statIndex } from "../keyspace/stats.ts";
 import { RECORDER_ENTRIES, S_RECORDER, S_RECORDER_AT, shardRow } from "../memory/layout.ts";
 import type { Waiting } from "../memory/lock.ts";
 import {
@@ -81,6 +81,8 @@ export class Dispatcher {
   private commandsRun = 0;
   private keyedRun = 0;
   private locksTaken = 0;
+  /** The request under way was refused before it ran. */
+  private wasRefused = false;
 
   constructor(server: ThreadServer, waiting: Waiting, counters: LockCounters) {
     this.server = server;
@@ -104,7 +106,10 @@ export class Dispatcher {
     );
     const direct = named !== null && named.isDirect && named.takes(args.count);
     const command = direct ? named : this.check(session, named, args, reply);
-    if (command === null) return DONE;
+    if (command === null) {
+      this.wasRefused = false;
+      return DONE;
+    }
     this.lastCommand = command.id;
     if (this.isTimed(command)) return this.runTimed(session, command, args, reply);
     const before = reply.errors;
@@ -136,11 +141,24 @@ export class Dispatcher {
   }
 
   private ran(command: Command, errors: number): void {
+    if (errors !== 0) {
+      if (this.wasRefused) {
+        // It was counted as rejected and is no call.
+        this.wasRefused = false;
+        return;
+      }
+      this.countErrors(errors);
+      this.server.commandStats.failed(command.id);
+    }
     this.commandsRun++;
     this.server.commandStats.called(command.id);
-    if (errors === 0) return;
-    this.server.stats.add(ERRORS, errors);
-    this.server.commandStats.failed(command.id);
+  }
+
+  /** Counts error replies under the code of the last one. */
+  private countErrors(errors: number): void {
+    const { stats, reply } = this.server;
+    stats.add(ERRORS, errors);
+    stats.add(errorStatIndex(reply.lastErrorCode), errors);
   }
 
   /** Adds what the turn did to the statistics of the session that it ran for. */
@@ -206,7 +224,8 @@ export class Dispatcher {
 
   private refuse(command: Command | null, reply: Reply, text: string): null {
     reply.error(text);
-    this.server.stats.add(ERRORS, 1);
+    this.countErrors(1);
+    this.wasRefused = true;
     if (command !== null) this.server.commandStats.rejected(command.id);
     return null;
   }
@@ -465,6 +484,17 @@ export class Dispatcher {
     this.locksTaken++;
     server.stats.max(HOLD_MAX, (this.waiting.now() - began) * 1000);
     this.releaseOne(shard);
+  }
+
+  /** As `withShard`, but gives up when the lock is not had within PATIENCE_MS. */
+  withShardSoon(shard: number, run: () => void): boolean {
+    if (this.tryShard(shard, run)) return true;
+    if (!this.acquireSlowly(shard, PATIENCE_MS)) return false;
+    this.server.store.enterShard(shard);
+    this.server.store.heap.pool.sync();
+    run();
+    this.releaseOne(shard);
+    return true;
   }
 
   /** As `withShard`, but gives up at once when the lock is taken. For work that can wait. */

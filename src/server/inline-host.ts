@@ -61,7 +61,8 @@ export class InlineHost {
       checked: options.checked,
     });
     for (let thread = 0; thread < config.threads; thread++) this.inboxes.push([]);
-    for (let thread = 0; thread < config.threads; thread++) this.servers.push(this.makeServer(thread));
+    for (let thread = 0; thread < config.threads; thread++)
+      this.servers.push(this.makeServer(thread));
   }
 
   private makeServer(thread: number): ThreadServer {
@@ -118,6 +119,7 @@ export class InlineHost {
         this.isShutDown = true;
       },
       heapUsed: () => 0,
+      usage: () => ({ userSeconds: 0, systemSeconds: 0, residentBytes: 0, systemMemoryBytes: 0 }),
     };
   }
 
@@ -143,4 +145,3 @@ export class InlineHost {
     return (this.servers[thread] as ThreadServer).connect(link, owner, false);
   }
 }
-

@@ -6,6 +6,7 @@
  * the flight recorder goes to standard error and the process ends with SIGABRT.
  */
 import { writeSync } from "node:fs";
+import { totalmem } from "node:os";
 import {
   BroadcastChannel,
   type MessagePort,
@@ -14,7 +15,7 @@ import {
   workerData,
 } from "node:worker_threads";
 import type { CommandTable } from "../command/lookup.ts";
-import type { ServerFacts } from "../command/session.ts";
+import type { ServerFacts, Usage } from "../command/session.ts";
 import { systemConfigHost } from "../env/config-host.ts";
 import {
   type ListeningHandle,
@@ -245,6 +246,16 @@ class WorkerThread implements ThreadHost {
 
   heapUsed(): number {
     return process.memoryUsage().heapUsed;
+  }
+
+  usage(): Usage {
+    const { user, system } = process.cpuUsage();
+    return {
+      userSeconds: user / 1e6,
+      systemSeconds: system / 1e6,
+      residentBytes: process.memoryUsage.rss(),
+      systemMemoryBytes: totalmem(),
+    };
   }
 
   /** Closes everything; the worker ends by itself when the last reply is out. */

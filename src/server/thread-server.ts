@@ -4,11 +4,11 @@
  */
 
 import type { CommandTable } from "../command/lookup.ts";
-import type { Server, ServerFacts } from "../command/session.ts";
+import type { Server, ServerFacts, Usage } from "../command/session.ts";
 import type { Link, RandomSource } from "../env/env.ts";
 import { expireSlice } from "../keyspace/expiry.ts";
 import { freeGarbageSlice } from "../keyspace/garbage.ts";
-import { STAT_NAMES, type Stats, statIndex } from "../keyspace/stats.ts";
+import { GAUGES, STAT_NAMES, type Stats, statIndex } from "../keyspace/stats.ts";
 import type { Store } from "../keyspace/store.ts";
 import {
   H_CONTROL_SERIAL,
@@ -25,7 +25,7 @@ import type { ClientTable } from "./client-table.ts";
 import type { CommandStats } from "./command-stats.ts";
 import type { Change, Config } from "./config/config.ts";
 import { Dispatcher } from "./dispatch.ts";
-import { checkHeap } from "./heap-check.ts";
+import { Rates } from "./info/rates.ts";
 import { ClientSession } from "./session.ts";
 import type { Topology } from "./topology.ts";
 
@@ -61,6 +61,7 @@ export type ThreadHost = {
   /** Asks the supervisor to end the process. */
   shutdown(): void;
   heapUsed(): number;
+  usage(): Usage;
 };
 
 export type ThreadParts = {
@@ -106,6 +107,7 @@ export class ThreadServer implements Server {
   private activeExpire = true;
   private expiryShard = 0;
   private isEnding = false;
+  private readonly rates: Rates;
   private lastChunk: Uint8Array = new Uint8Array(0);
   private lastView: DataView = new DataView(this.lastChunk.buffer);
 
@@ -127,6 +129,9 @@ export class ThreadServer implements Server {
     this.shards = parts.store.shards;
     this.dispatcher = new Dispatcher(this, parts.waiting, parts.counters);
     this.expiryShard = parts.thread;
+    const own = parts.stats.filter((_, row) => this.threadOfRow(row) === parts.thread);
+    this.rates = new Rates(own, parts.store.clock.monotonicMs());
+    this.stats.set(HEAP_USED, parts.host.heapUsed());
     this.controlSerial = Atomics.load(parts.store.control, H_CONTROL_SERIAL);
     this.configChanged();
   }
@@ -203,6 +208,11 @@ export class ThreadServer implements Server {
     let units = control[H_LARGE_UNITS] as number;
     for (let s = 0; s < this.shards; s++) units += control[shardRow(s) + S_UNITS_USED] as number;
     return units * 8;
+  }
+
+  /** Rows are one per thread, then one per owner port; a port belongs to one thread. */
+  private threadOfRow(row: number): number {
+    return row < this.threads ? row : (row - this.threads) % this.threads;
   }
 
   /** Counts what follows for an owner's port, or for this thread's share of the others (-1). */
@@ -340,18 +350,25 @@ export class ThreadServer implements Server {
     for (let shard = this.thread; shard < this.shards; shard += this.threads) {
       this.dispatcher.tryShard(shard, () => this.store.heap.trim(shard));
     }
+    // Closing idle clients may have counted for another row.
+    this.countFor(-1);
     this.stats.set(HEAP_USED, this.host.heapUsed());
+    this.rates.sample(this.store.clock.monotonicMs());
   }
 
   resetStats(): void {
     for (const name of STAT_NAMES) {
-      if (name !== "connections_current" && name !== "js_heap_used") this.stats.reset(name);
+      if (!GAUGES.has(name)) this.stats.reset(name);
     }
     this.commandStats.reset();
   }
 
-  checkHeap(): string[] {
-    return checkHeap(this.store);
+  withShard(shard: number, run: () => void): boolean {
+    return this.dispatcher.withShardSoon(shard, run);
+  }
+
+  usage(): Usage {
+    return this.host.usage();
   }
 
   sleep(ms: number): void {

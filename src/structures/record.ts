@@ -40,7 +40,7 @@ export const POINTER_BYTES = 4;
 /** Strings longer than this are blocks of their own. */
 export const BIG_STRING_BYTES = 65536;
 
-/** Big block: u32 pins, u32 1 once its record let go of it, then the bytes of the string. */
+/** Big block: u32 pins and whether it is an orphan, u32 1 before a record has it, the bytes. */
 export const BIG_HEADER_BYTES = 8;
 
 /** Bytes in front of the key, by the kind byte's flags. */

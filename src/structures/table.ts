@@ -69,6 +69,16 @@ const MERGE_BELOW = 180;
 /** What the table did, for the counters that prove the bounds. */
 export type TableWork = { entriesMoved: number; entriesMovedMax: number };
 
+export type SegmentFacts = {
+  count: number;
+  taken: number;
+  capacity: number;
+  expires: number;
+  depth: number;
+  /** Seconds after the store's base, as an unsigned 32-bit number. */
+  earliest: number;
+};
+
 export class Table {
   readonly work: TableWork = { entriesMoved: 0, entriesMovedMax: 0 };
   /** Where `dueRecords` stopped, and how many segments and records it looked at. */
@@ -798,11 +808,13 @@ export class Table {
       this.eachOfChain(root, visit);
       return;
     }
-    let before = 0;
-    for (let i = 0; i < 1 << ((head >>> DEPTH_SHIFT) & 31); i++) {
+    const depth = (head >>> DEPTH_SHIFT) & 31;
+    // Of a table that is being dismantled, what is before the place reached is gone.
+    let i = (m[at + D_COUNT] as number) < 0 ? (m[at + D_FULL_DEPTH] as number) : 0;
+    while (i < 1 << depth) {
       const segment = m[at + DIRECTORY_HEADER_WORDS + i] as number;
-      if (segment !== before) this.eachOfChain(segment, visit);
-      before = segment;
+      this.eachOfChain(segment, visit);
+      i += 1 << (depth - ((this.headOf(segment) >>> DEPTH_SHIFT) & 31));
     }
   }
 
@@ -819,6 +831,34 @@ export class Table {
   /** Calls `visit` with every record. It must not change the table. */
   each(root: number, visit: (p: number) => void): void {
     this.eachSegment(root, (segment) => this.eachOfSegment(segment, visit));
+  }
+
+  /** What a segment's header says, and how many of its places are taken. For checks. */
+  segmentFacts(segment: number): SegmentFacts {
+    const head = this.headOf(segment);
+    const code = (head >>> CODE_SHIFT) & 15;
+    const capacity = CAPACITY[code] as number;
+    const count = head & COUNT_MASK;
+    const tags = (((segment & UNIT_MASK) << 1) + 2 + capacity) << 2;
+    const u8 = this.u8[segment >>> CHUNK_SHIFT] as Uint8Array;
+    let taken = code < FIRST_PROBED ? count : 0;
+    for (let k = 0; code >= FIRST_PROBED && k < capacity; k++) {
+      if ((u8[tags + k] as number) > REMOVED) taken++;
+    }
+    return {
+      count,
+      taken,
+      capacity,
+      expires: (head >>> EXPIRES_SHIFT) & COUNT_MASK,
+      depth: (head >>> DEPTH_SHIFT) & 31,
+      earliest: this.earliest(segment),
+    };
+  }
+
+  /** Depth of a table's directory, 0 if it has none. */
+  depthOf(root: number): number {
+    const head = this.headOf(root);
+    return head < 0 ? (head >>> DEPTH_SHIFT) & 31 : 0;
   }
 
   eachOfSegment(segment: number, visit: (p: number) => void): void {

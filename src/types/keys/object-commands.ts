@@ -29,7 +29,7 @@ const SHARED_COUNT = 2147483647;
 /** What the table of keys keeps of each: a pointer and a byte of its hash. */
 const TABLE_BYTES = 5;
 
-function referenceCount(db: Database, p: number): number {
+export function referenceCount(db: Database, p: number): number {
   if (db.kindOf(p) !== STRING_INT32) return 1;
   const value = db.viewOf(p).getInt32(db.valueAt(p), true);
   return value >= 0 && value < SHARED_INTEGERS ? SHARED_COUNT : 1;

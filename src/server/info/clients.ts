@@ -1,0 +1,30 @@
+/** # Clients: who is connected. */
+import { field, idle, type Section } from "./section.ts";
+
+export const CLIENTS: Section = {
+  title: "Clients",
+  names: ["clients"],
+  inDefault: true,
+  about: "Connections; on an owner's port, those that came by it.",
+  entries: [
+    field("connected_clients", "Clients connected now.", (view) =>
+      view.isOwner ? view.stat("connections_current") : view.server.clients.count(),
+    ),
+    ...idle("There is no cluster bus.", { cluster_connections: 0 }),
+    field("maxclients", "The directive `maxclients`.", ({ server }) => server.config.maxclients),
+    ...idle("Not measured.", {
+      client_recent_max_input_buffer: 0,
+      client_recent_max_output_buffer: 0,
+    }),
+    ...idle("No command blocks, watches, tracks or subscribes.", {
+      blocked_clients: 0,
+      tracking_clients: 0,
+      pubsub_clients: 0,
+      watching_clients: 0,
+      clients_in_timeout_table: 0,
+      total_watched_keys: 0,
+      total_blocking_keys: 0,
+      total_blocking_keys_on_nokey: 0,
+    }),
+  ],
+};

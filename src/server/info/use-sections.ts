@@ -1,0 +1,115 @@
+/** Sections with a line for each of many things: commands, errors, threads. */
+import { ERROR_CODES, errorStat } from "../../keyspace/stats.ts";
+import { H_FREE_SPANS, H_SPANS_USED, SPAN_BYTES } from "../../memory/layout.ts";
+import { type Field, family, field, type Section } from "./section.ts";
+import type { InfoView } from "./view.ts";
+
+function commandLines(view: InfoView): string[] {
+  const lines: string[] = [];
+  for (const command of view.server.commands.list) {
+    const { calls, usec, rejected, failed } = view.commandUse(command.id);
+    if (calls === 0 && rejected === 0 && failed === 0) continue;
+    const perCall = calls === 0 ? 0 : usec / calls;
+    lines.push(
+      `cmdstat_${command.name}:calls=${calls},usec=${Math.round(usec)},` +
+        `usec_per_call=${perCall.toFixed(2)},rejected_calls=${rejected},failed_calls=${failed}`,
+    );
+  }
+  return lines;
+}
+
+export const COMMANDSTATS: Section = {
+  title: "Commandstats",
+  names: ["commandstats"],
+  inDefault: false,
+  about: "Use of each command that was called.",
+  entries: [
+    family(
+      "cmdstat_<command>",
+      "Calls, microseconds (of the calls that were timed, a 64th of the fast ones, carried over to " +
+        "all), calls refused before they ran, calls that failed.",
+      commandLines,
+    ),
+  ],
+};
+
+function errorLines(view: InfoView): string[] {
+  const lines: string[] = [];
+  for (const code of ERROR_CODES) {
+    const count = view.stat(errorStat(code));
+    if (count > 0) lines.push(`errorstat_${code}:count=${count}`);
+  }
+  return lines;
+}
+
+export const ERRORSTATS: Section = {
+  title: "Errorstats",
+  names: ["errorstats"],
+  inDefault: true,
+  about: "Error replies by their first word.",
+  entries: [family("errorstat_<code>", "How many; OTHER are all that are rare.", errorLines)],
+};
+
+/** A counter of all threads, whichever port was asked. */
+function total(name: Parameters<InfoView["stat"]>[0], about: string): Field {
+  return field(name, about, ({ server }) => server.stats.sum(name));
+}
+
+function most(name: Parameters<InfoView["stat"]>[0], about: string): Field {
+  return field(name, about, ({ server }) => Math.round(server.stats.most(name)));
+}
+
+function spans(view: InfoView, ...words: number[]): number {
+  let sum = 0;
+  for (const word of words) sum += view.server.store.control[word] as number;
+  return sum * SPAN_BYTES;
+}
+
+function threadLines(view: InfoView): string[] {
+  const { server } = view;
+  return Array.from({ length: server.threads }, (_, thread) => {
+    const of = (name: Parameters<InfoView["stat"]>[0]): number => view.threadStat(thread, name);
+    return (
+      `thread${thread}:accepted_connections=${of("connections_received")},` +
+      `connections=${of("connections_current")},commands=${of("commands_processed")},` +
+      `lock_acquisitions=${of("lock_acquisitions")},js_heap_used=${of("js_heap_used")}`
+    );
+  });
+}
+
+export const THREADS: Section = {
+  title: "Threads",
+  names: ["threads"],
+  inDefault: true,
+  about: "What proves that no command takes a second hop and no lock is held for long. Ours.",
+  entries: [
+    field("threads", "Threads that run commands.", ({ server }) => server.threads),
+    field("shards", "Locks over ranges of slots.", ({ server }) => server.shards),
+    field(
+      "accept_mode",
+      "How connections reach threads: `single`, `reuseport`, `acceptor`.",
+      ({ server }) => server.facts.acceptMode,
+    ),
+    total("keyed_commands_local", "Commands with keys run by the thread that received them."),
+    total("keyed_commands_forwarded", "Commands handed to another thread: 0."),
+    total("lock_acquisitions", "Locks of shards taken."),
+    total("lock_contended", "Of those, not had at once."),
+    total("lock_wait_usec", "Microseconds of waiting for locks."),
+    most("lock_hold_max_usec", "Longest that all locks, or one of a walk over all, were held."),
+    total("parked_sessions", "Times that a session was set aside because of a lock."),
+    total("mailbox_messages", "Messages between threads: 0."),
+    field("arena_bytes_used", "Bytes in blocks of the heap.", (view) => view.memory().allocated),
+    field("arena_bytes_reserved", "Bytes of the heap's chunks.", (view) =>
+      spans(view, H_SPANS_USED, H_FREE_SPANS),
+    ),
+    total("js_heap_used", "Bytes of JavaScript heap of all threads, a second old at most."),
+    most("work_bytes_copied_max", "Most bytes copied under one lock."),
+    most("work_entries_moved_max", "Most table entries moved by one change."),
+    most("work_elements_visited_max", "Most elements visited under one lock."),
+    family(
+      "thread<i>",
+      "Connections accepted and open, commands run, locks taken, bytes of JavaScript heap.",
+      threadLines,
+    ),
+  ],
+};
