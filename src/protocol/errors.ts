@@ -37,11 +37,11 @@ export const NOSCRIPT = "NOSCRIPT No matching script. Please use EVAL.";
 
 export const NOAUTH = "NOAUTH Authentication required.";
 export const WRONGPASS = "WRONGPASS invalid username-password pair or user is disabled.";
-export const AUTH_WITHOUT_PASSWORD =
+export const AUTH_WITHOUT_PASSWORD: string =
   "ERR AUTH <password> called without any password configured for the default user. " +
   "Are you sure your configuration is correct?";
 export const NOPROTO = "NOPROTO unsupported protocol version";
-export const NOAUTH_HELLO =
+export const NOAUTH_HELLO: string =
   "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH " +
   "<user> <pass> option can be used to authenticate the client and select the RESP protocol " +
   "version at the same time";
