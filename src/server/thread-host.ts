@@ -121,6 +121,8 @@ class WorkerThread implements ThreadHost {
         return received === undefined ? null : (received.message as BusMessage);
       },
     });
+    // While the thread is idle its event loop takes messages off the channel before anybody asks.
+    channel.onmessage = (event) => this.bus.accept((event as { data: BusMessage }).data);
     receiveHandles(start.handlePath, (kind, owner, handle) => this.received(kind, owner, handle));
   }
 
