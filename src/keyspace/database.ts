@@ -175,7 +175,9 @@ export class Database {
     const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
     const at = ((p & UNIT_MASK) << 1) + 1;
     const word = m[at] as number;
-    if ((word & 0xffffff) !== this.store.lruClock) m[at] = (word & 0xff000000) | this.store.lruClock;
+    const { lruClock } = this.store;
+    if ((word & 0xffffff) === lruClock || !this.store.touches) return;
+    m[at] = (word & 0xff000000) | lruClock;
   }
 
   /** Seconds since the record was used. */

@@ -59,6 +59,8 @@ export class Store {
   now = 0;
   /** 24 bits: seconds for LRU. */
   lruClock = 0;
+  /** Commands of the running session leave their mark in the keys they use: no CLIENT NO-TOUCH. */
+  touches = true;
   /** The running command came by an owner's port, where there is no database but 0. */
   isOwnerPort = false;
   /** Longest string that APPEND and SETRANGE may make: `proto-max-bulk-len`. */

@@ -72,6 +72,8 @@ export class ClientSession implements Session, LinkHandler {
   private isPaused = false;
   private isRunning = false;
   private softSinceMs = 0;
+  /** Id of the last command, -1 for none or an unknown one. */
+  private lastCommand = -1;
 
   constructor(
     server: ThreadServer,
@@ -101,6 +103,11 @@ export class ClientSession implements Session, LinkHandler {
     server.dispatcher.readClock();
     this.lastUseMs = server.store.clock.unixMs;
     if (this.isClosing) return;
+    if (server.clients.isKilled(this.row, this.id)) {
+      // Killed by another thread, whose bell may ring after this.
+      this.destroy();
+      return;
+    }
     if (this.isParked || this.isPaused || this.isRunning || this.backlogLength > 0) {
       this.keep(chunk, 0, length);
       return;
@@ -114,13 +121,18 @@ export class ClientSession implements Session, LinkHandler {
     const { reply } = server;
     this.isRunning = true;
     reply.proto = this.proto;
+    server.store.touches = !this.noTouch;
+    server.dispatcher.lastCommand = this.lastCommand;
     const at = this.runRequests(chunk, start, end, reply);
+    this.lastCommand = server.dispatcher.lastCommand;
     server.dispatcher.count();
     if (at < end && !this.isClosing) this.keep(chunk, at, end);
+    // Before the reply: who has it may ask another thread what this client did.
+    this.publishUse();
     this.flush();
     this.isRunning = false;
     if (this.isClosing && !this.isClosed) this.link.end();
-    else this.publishUse();
+    else if (this.link.pending() > 0) this.publishUse();
   }
 
   /** Returns the index of the first byte that was not taken. */
@@ -288,7 +300,9 @@ export class ClientSession implements Session, LinkHandler {
   }
 
   onDrain(): void {
-    if (!this.isPaused || this.isClosed) return;
+    if (this.isClosed) return;
+    this.publishUse();
+    if (!this.isPaused) return;
     this.isPaused = false;
     this.resume();
   }
@@ -335,6 +349,7 @@ export class ClientSession implements Session, LinkHandler {
     this.name = "";
     this.readonlyMode = false;
     this.noTouch = false;
+    this.server.store.touches = true;
     this.noEvict = false;
     this.publish();
   }
@@ -383,7 +398,7 @@ export class ClientSession implements Session, LinkHandler {
     this.server.clients.setUse(
       this.row,
       this.lastUseMs,
-      this.server.dispatcher.lastCommand,
+      this.lastCommand,
       this.backlogLength + this.parser.held,
       this.link.pending(),
       0,

@@ -267,6 +267,7 @@ export const CLIENT_NO_TOUCH: CommandSpec = {
   run(session: Session, args: Args, reply: Reply): void {
     switchOrReply(args, reply, (on) => {
       session.noTouch = on;
+      session.server.store.touches = !on;
       session.publish();
     });
   },
