@@ -1,0 +1,204 @@
+/**
+ * What the tests of server commands run on: a whole server in this process, its threads stepped by
+ * hand, with links that keep what is sent. No sockets, a clock that moves when told to.
+ */
+import { assert } from "../base/assert.ts";
+import { latin1, latin1Bytes } from "../base/bytes.ts";
+import { Random } from "../base/random.ts";
+import { fillSlots, ownerNodes } from "../cluster/shard-owners/layout.ts";
+import { serverCommands } from "../commands.ts";
+import type { Clock, Link } from "../env/env.ts";
+import { Config } from "./config/config.ts";
+import type { ConfigHost } from "./config/host.ts";
+import { InlineHost } from "./inline-host.ts";
+import type { ClientSession } from "./session.ts";
+
+const NODE_ID = "07c37dfeb235213a872192d90877d0cd55635b91";
+const PORT = 6379;
+const COMMANDS = serverCommands();
+
+const CONFIG_HOST: ConfigHost = {
+  cwd: "/",
+  parallelism: 2,
+  resolvePath: (_base, path) => path,
+  directoryError: () => null,
+  readFile: () => ({ ok: false, error: "No such file or directory" }),
+  replaceFile: () => null,
+};
+
+/** Keeps what the server sends. */
+export class TestLink implements Link {
+  readonly remote: string;
+  readonly local: string;
+  sent = "";
+  isClosed = false;
+  /** What `pending` says is on its way. */
+  unsent = 0;
+  session: ClientSession | null = null;
+
+  constructor(remote: string, local: string) {
+    this.remote = remote;
+    this.local = local;
+  }
+
+  write(source: Uint8Array, start: number, end: number): boolean {
+    this.sent += latin1(source, start, end);
+    return true;
+  }
+
+  writeShared(chunk: Uint8Array, done: () => void): void {
+    this.write(chunk, 0, chunk.length);
+    done();
+  }
+
+  pending(): number {
+    return this.unsent;
+  }
+
+  pause(): void {}
+  resume(): void {}
+
+  end(): void {
+    this.destroy();
+  }
+
+  destroy(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.session?.onClose();
+  }
+}
+
+export class TestClient {
+  readonly link: TestLink;
+  readonly session: ClientSession;
+
+  constructor(link: TestLink, session: ClientSession) {
+    this.link = link;
+    this.session = session;
+    link.session = session;
+  }
+
+  get isClosed(): boolean {
+    return this.link.isClosed;
+  }
+
+  /** Sends one request and returns what came back, with one character per byte. */
+  call(...words: string[]): string {
+    return this.send(request(words));
+  }
+
+  /** Sends bytes as they are. */
+  send(text: string): string {
+    const bytes = latin1Bytes(text);
+    this.link.sent = "";
+    if (!this.link.isClosed) this.session.onData(bytes, bytes.length);
+    return this.link.sent;
+  }
+
+  /** A request of words without blanks in them. */
+  say(line: string): string {
+    return this.call(...line.split(" "));
+  }
+
+  /** The text of a bulk or verbatim reply. */
+  text(line: string): string {
+    const reply = this.say(line);
+    const found = /^[$=](\d+)\r\n(?:txt:)?([^]*)\r\n$/.exec(reply);
+    assert(found !== null, `no text: ${reply}`);
+    return found?.[2] ?? "";
+  }
+
+  /** The `name:value` lines of INFO. */
+  info(...sections: string[]): Map<string, string> {
+    const lines = this.text(["INFO", ...sections].join(" ")).split("\r\n");
+    const fields = new Map<string, string>();
+    for (const line of lines) {
+      const colon = line.indexOf(":");
+      if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1));
+    }
+    return fields;
+  }
+}
+
+export function request(words: readonly string[]): string {
+  return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join("")}`;
+}
+
+export type TestServerOptions = {
+  threads?: number;
+  owners?: number;
+  settings?: Readonly<Record<string, string>>;
+};
+
+export const START_MS = 1_700_000_000_000;
+
+export class TestServer {
+  readonly host: InlineHost;
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly logged: string[] = [];
+  #connections = 0;
+
+  constructor(options: TestServerOptions = {}) {
+    const { threads = 2, owners = 0 } = options;
+    this.clock = { unixMs: START_MS, refresh: () => {}, monotonicMs: () => this.clock.unixMs };
+    this.config = new Config(CONFIG_HOST);
+    const settings = {
+      threads: String(threads),
+      shards: "16",
+      "memory-chunk": "16777216",
+      "enable-debug-command": "yes",
+      ...options.settings,
+    };
+    this.config.apply(Object.entries(settings).map(([name, text]) => ({ name, text })));
+    const nodes = owners === 0 ? null : ownerNodes(NODE_ID, owners, PORT + 1);
+    this.host = new InlineHost({
+      commands: COMMANDS,
+      config: this.config,
+      clock: this.clock,
+      random: new Random(1),
+      facts: {
+        version: "1.2.3",
+        redisVersion: "7.4.2",
+        runId: "a".repeat(40),
+        nodeId: NODE_ID,
+        startedMs: START_MS,
+        processId: 4711,
+        nodeVersion: "20.0.0",
+        os: "Linux",
+        archBits: 64,
+        executable: "/zerohop",
+        tcpPort: PORT,
+        ownerPorts: (nodes ?? []).map(({ port }) => port),
+        acceptMode: "single",
+      },
+      nodes,
+      checked: true,
+      clientRows: 64,
+      pick: () => 0,
+      log: (level, text) => this.logged.push(`${level}: ${text}`),
+    });
+    if (nodes !== null) fillSlots(new Int32Array(this.host.shared.slots), nodes);
+  }
+
+  /** A client of a thread; one of an owner's port goes to the owner's thread. */
+  connect(where: { thread?: number; owner?: number } = {}): TestClient {
+    const { owner = -1 } = where;
+    const thread = owner < 0 ? (where.thread ?? 0) : owner % this.host.servers.length;
+    const port = owner < 0 ? PORT : PORT + 1 + owner;
+    const link = new TestLink(`127.0.0.1:${50000 + this.#connections++}`, `127.0.0.1:${port}`);
+    const session = this.host.connect(thread, link, owner);
+    assert(session !== null, "the server refused the connection");
+    return new TestClient(link, session as ClientSession);
+  }
+
+  advance(ms: number): void {
+    this.clock.unixMs += ms;
+  }
+
+  /** What threads do once a second. */
+  slowTick(): void {
+    for (const server of this.host.servers) server.slowTick();
+  }
+}
