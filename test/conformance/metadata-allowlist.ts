@@ -27,6 +27,18 @@ export const ALLOWED: readonly Allowed[] = [
     reason: "summaries were rewritten in the third person",
   },
   {
+    commands: "*",
+    path: "docs.differs",
+    since: "ours",
+    reason: "where we do otherwise, COMMAND DOCS says so",
+  },
+  {
+    commands: ["client|unblock"],
+    path: "docs.arguments[1].name",
+    since: "7.2.0",
+    reason: "choices got names of their own",
+  },
+  {
     commands: ["mset", "msetnx", "config|set"],
     path: "docs.arguments[0].name",
     since: "7.2.0",
