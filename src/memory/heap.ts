@@ -287,7 +287,9 @@ export class Heap {
     const mask = m[pageRow(first) + P_SPAN_MASK] as number;
     const wanted = (1 << pages) - 1;
     let offset = 0;
-    while ((mask & (wanted << offset)) !== wanted << offset) offset++;
+    while ((mask & (wanted << offset)) !== wanted << offset) {
+      assert(++offset < PAGES_PER_SPAN, "takePages: a span on the wrong list");
+    }
     this.setSpanMask(row, first, mask & ~(wanted << offset));
     return first + offset;
   }

@@ -32,7 +32,7 @@ import {
   H_SHARDS,
   H_SPANS_LIMIT,
 } from "../memory/layout.ts";
-import type { PoolHost } from "../memory/pool.ts";
+import type { ChunkMessage, PoolHost } from "../memory/pool.ts";
 import { wrongArity } from "../protocol/errors.ts";
 import { Reply, type SharedPiece } from "../protocol/reply.ts";
 import { BIG_STRING_BYTES } from "../structures/record.ts";
@@ -69,6 +69,8 @@ export type TestStoreOptions = {
   databases?: number;
   chunkBytes?: number;
   checked?: boolean;
+  /** Another thread's view of the same store, which then is one of two threads. */
+  beside?: TestStore;
 };
 
 type HeldPiece = { piece: SharedPiece; copy: Uint8Array };
@@ -91,20 +93,24 @@ export class TestStore {
   plainArguments = false;
   readonly #keys = new KeyList();
   readonly #held: HeldPiece[] = [];
+  /** Of each thread: chunks that it has not taken yet. */
+  readonly #queues: ChunkMessage[][];
 
   constructor(options: TestStoreOptions) {
-    const shards = options.shards ?? 1;
-    const control = new Int32Array(new SharedArrayBuffer(controlWords(shards) * 4));
-    control[H_SHARDS] = shards;
-    control[H_HASH_KEY_0] = 0x01234567;
-    control[H_HASH_KEY_1] = 0x76543210;
-    control[H_BASE_SECONDS] = Math.floor(TEST_START_MS / 1000) - 1000;
-    control[H_CHUNK_BYTES] = options.chunkBytes ?? 16 * 1024 * 1024;
-    this.heap = new RefusingHeap(control, inlineHost(), options.checked ?? true);
+    const { beside } = options;
+    const control = beside?.heap.control ?? newControl(options);
+    this.#queues = beside === undefined ? [[]] : beside.#queues;
+    if (beside !== undefined) this.#queues.push([]);
+    const thread = this.#queues.length - 1;
+    this.heap = new RefusingHeap(
+      control,
+      inlineHost(this.#queues, thread),
+      options.checked ?? true,
+    );
     this.clock = { unixMs: TEST_START_MS, refresh: () => {}, monotonicMs: () => this.clock.unixMs };
     this.store = new Store({
       heap: this.heap,
-      thread: 0,
+      thread,
       databases: options.databases ?? 2,
       clock: this.clock,
       random: new Random(1),
@@ -172,6 +178,7 @@ export class TestStore {
 
   #run(command: Command): void {
     const { args, reply, store, db } = this;
+    this.heap.pool.sync();
     this.#keys.clear();
     command.keyPositions(args, this.#keys);
     let lockAll = this.#keys.count === 0;
@@ -280,16 +287,29 @@ export class TestStore {
   }
 }
 
-function inlineHost(): PoolHost {
+function newControl(options: TestStoreOptions): Int32Array {
+  const shards = options.shards ?? 1;
+  const control = new Int32Array(new SharedArrayBuffer(controlWords(shards) * 4));
+  control[H_SHARDS] = shards;
+  control[H_HASH_KEY_0] = 0x01234567;
+  control[H_HASH_KEY_1] = 0x76543210;
+  control[H_BASE_SECONDS] = Math.floor(TEST_START_MS / 1000) - 1000;
+  control[H_CHUNK_BYTES] = options.chunkBytes ?? 16 * 1024 * 1024;
+  return control;
+}
+
+function inlineHost(queues: ChunkMessage[][], thread: number): PoolHost {
   return {
-    thread: 0,
+    thread,
     waiting: {
-      wait: () => assert(false, "the only thread waits for itself"),
+      wait: () => assert(false, "the only thread that runs waits for itself"),
       now: () => 0,
     },
     counters: { acquisitions: 0, contended: 0, waitMs: 0 },
-    publish: () => {},
-    receive: () => null,
+    publish: (message) => {
+      for (const [other, queue] of queues.entries()) if (other !== thread) queue.push(message);
+    },
+    receive: () => queues[thread]?.shift() ?? null,
     makeBuffer: (bytes) => new SharedArrayBuffer(bytes),
   };
 }
