@@ -13,7 +13,7 @@ import { H_SPANS_LIMIT, H_SPANS_USED } from "../../memory/layout.ts";
 import { OOM } from "../../protocol/errors.ts";
 import { bulk, error, integer, NIL, OK, TestStore } from "../test-support.ts";
 import { STRING_COMMANDS } from "./commands.ts";
-import { integerOf, StringModel } from "./model.ts";
+import { integerOf, StringModel } from "./test-model.ts";
 import { stringEncoding } from "./value.ts";
 
 const SIZES = [
