@@ -35,7 +35,14 @@ import {
 } from "../structures/record.ts";
 import { NO_EXPIRY } from "../structures/table.ts";
 import { BIG_BLOCK_LOOSE, BIG_BLOCK_ORPHAN, BIG_BLOCK_PINS } from "./big-block.ts";
-import { C_EXPIRES, C_KEYS, COUNTER_WORDS, ROOT_COUNTERS_AT, ROOT_UNITS_AT, rootWords } from "./roots.ts";
+import {
+  C_EXPIRES,
+  C_KEYS,
+  COUNTER_WORDS,
+  ROOT_COUNTERS_AT,
+  ROOT_UNITS_AT,
+  rootWords,
+} from "./roots.ts";
 import { statIndex } from "./stats.ts";
 import type { Store } from "./store.ts";
 
@@ -312,7 +319,15 @@ export class Database {
       return p;
     }
     (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[((p & UNIT_MASK) << 1) + 1] = this.store.lruClock;
-    this.fillRecord(p, args.source(i), args.start[i] as number, args.end[i] as number, kind, valueLength, expiry);
+    this.fillRecord(
+      p,
+      args.source(i),
+      args.start[i] as number,
+      args.end[i] as number,
+      kind,
+      valueLength,
+      expiry,
+    );
     const seconds = expiry > 0 ? this.store.expirySeconds(expiry) : NO_EXPIRY;
     if (!table.insert(shard, this.cells, this.base + slot, args.hash[i] as number, p, seconds)) {
       heap.free(shard, p);
@@ -333,7 +348,15 @@ export class Database {
     expiry: number,
     oldKind: number,
   ): void {
-    this.fillRecord(p, args.source(i), args.start[i] as number, args.end[i] as number, kind, valueLength, expiry);
+    this.fillRecord(
+      p,
+      args.source(i),
+      args.start[i] as number,
+      args.end[i] as number,
+      kind,
+      valueLength,
+      expiry,
+    );
     this.expiryChanged(args.slot[i] as number, (oldKind & FLAG_EXPIRY) !== 0, expiry);
   }
 

@@ -131,7 +131,9 @@ export class Table {
     let at = (segment & UNIT_MASK) << 1;
     let head = m[at] as number;
     if (head < 0) {
-      segment = m[at + DIRECTORY_HEADER_WORDS + (hash >>> (32 - ((head >>> DEPTH_SHIFT) & 31)))] as number;
+      segment = m[
+        at + DIRECTORY_HEADER_WORDS + (hash >>> (32 - ((head >>> DEPTH_SHIFT) & 31)))
+      ] as number;
       m = this.i32[segment >>> CHUNK_SHIFT] as Int32Array;
       at = (segment & UNIT_MASK) << 1;
       head = m[at] as number;
@@ -268,7 +270,13 @@ export class Table {
   }
 
   /** Removes the record that `find` found last with this hash; does not free it. */
-  removeFound(shard: number, cells: Int32Array, cell: number, hash: number, expires: boolean): void {
+  removeFound(
+    shard: number,
+    cells: Int32Array,
+    cell: number,
+    hash: number,
+    expires: boolean,
+  ): void {
     const segment = this.foundSegment;
     const position = this.foundPosition;
     const m = this.i32[segment >>> CHUNK_SHIFT] as Int32Array;
@@ -434,7 +442,8 @@ export class Table {
     let left = head & COUNT_MASK;
     this.moved(left);
     for (let k = 0; left > 0; k++) {
-      if (((head >>> CODE_SHIFT) & 15) >= FIRST_PROBED && (u8[tags + k] as number) <= REMOVED) continue;
+      if (((head >>> CODE_SHIFT) & 15) >= FIRST_PROBED && (u8[tags + k] as number) <= REMOVED)
+        continue;
       const p = m[at + 2 + k] as number;
       if (dense) this.append(to, p, u8[tags + k] as number);
       else this.put(to, this.hashOf(p), p, NO_EXPIRY);
@@ -511,7 +520,8 @@ export class Table {
     const count = this.collect(segment);
     this.moved(count);
     let differ = 0;
-    for (let k = 1; k < count; k++) differ |= (this.hashes[k] as number) ^ (this.hashes[0] as number);
+    for (let k = 1; k < count; k++)
+      differ |= (this.hashes[k] as number) ^ (this.hashes[0] as number);
     // A directory much larger than the table is no use: a chain takes the few equal prefixes.
     const depthMax = Math.min(DEPTH_MAX, 34 - Math.clz32(this.count(root)));
     if (Math.clz32(differ) >= depthMax || this.segmentOf(root, hash) !== segment) {
