@@ -63,6 +63,7 @@ const CONTENDED = statIndex("lock_contended");
 const WAIT_USEC = statIndex("lock_wait_usec");
 const HOLD_MAX = statIndex("lock_hold_max_usec");
 const ERRORS = statIndex("error_replies");
+const ENTRIES_MOVED_MAX = statIndex("work_entries_moved_max");
 
 export class Dispatcher {
   /** Last command that was run or refused; -1 for an unknown one. */
@@ -167,6 +168,11 @@ export class Dispatcher {
     stats.add(COMMANDS, this.commandsRun);
     stats.add(KEYED_LOCAL, this.keyedRun);
     stats.add(ACQUISITIONS, this.locksTaken);
+    const { work } = this.server.store.table;
+    if (work.entriesMovedMax > 0) {
+      stats.max(ENTRIES_MOVED_MAX, work.entriesMovedMax);
+      work.entriesMovedMax = 0;
+    }
     this.commandsRun = 0;
     this.keyedRun = 0;
     this.locksTaken = 0;
