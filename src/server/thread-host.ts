@@ -58,6 +58,7 @@ export type ThreadStart = {
   channel: string;
   thread: number;
   config: Change[];
+  configFile: string;
   handlePath: string;
 };
 
@@ -111,6 +112,7 @@ class WorkerThread implements ThreadHost {
     this.control = new Int32Array(start.shared.control);
     this.config = new Config(systemConfigHost());
     this.config.apply(start.config);
+    this.config.file = start.configFile;
     const channel = new BroadcastChannel(start.channel);
     (channel as unknown as { unref(): void }).unref();
     this.channel = channel;
@@ -142,6 +144,7 @@ class WorkerThread implements ThreadHost {
     const world = { clock: new SystemClock(), random, pool };
     const { shared, thread } = start;
     const view = viewShared(shared, thread, this.config.databases, world, start.chunks);
+    this.config.clientsMax = view.clients.rows;
     const topology =
       message.nodes === null
         ? null

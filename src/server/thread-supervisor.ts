@@ -122,6 +122,7 @@ export class Supervisor {
         channel: this.channelName,
         thread,
         config: config.changes(),
+        configFile: config.file,
         handlePath: hub.path,
       };
       entry.worker = new Worker(threadUrl, { workerData: start });
