@@ -4,11 +4,7 @@
  * marked as reached.
  */
 import { keySlot } from "../base/crc16.ts";
-import {
-  BIG_BLOCK_LOOSE,
-  BIG_BLOCK_ORPHAN,
-  bigCapacity,
-} from "../keyspace/big-block.ts";
+import { BIG_BLOCK_LOOSE, BIG_BLOCK_ORPHAN, bigCapacity } from "../keyspace/big-block.ts";
 import { blockSize, type Database } from "../keyspace/database.ts";
 import type { Store } from "../keyspace/store.ts";
 import { SLOTS } from "../limits.ts";
@@ -168,7 +164,7 @@ function checkRecord(check: HeapCheck, db: Database, p: number, what: string): n
   }
   if (kind === STRING_INT32) expect(check, `${record}: bytes of a number`, length, 4);
   if (kind === STRING_INT64) expect(check, `${record}: bytes of a number`, length, 8);
-  if ((length > BIG_STRING_BYTES) !== (kind === STRING_BIG)) {
+  if (length > BIG_STRING_BYTES !== (kind === STRING_BIG)) {
     check.findings.add(`${record} of kind ${kind} has ${length} bytes`);
   }
   return kind === STRING_BIG ? units + checkBig(check, db, p, record) : units;

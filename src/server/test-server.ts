@@ -5,13 +5,14 @@
 import { assert } from "../base/assert.ts";
 import { latin1, latin1Bytes } from "../base/bytes.ts";
 import { Random } from "../base/random.ts";
-import { fillSlots, ownerNodes } from "../cluster/shard-owners/layout.ts";
 import { serverCommands } from "../commands.ts";
 import type { Clock, Link } from "../env/env.ts";
+import { SLOTS } from "../limits.ts";
 import { Config } from "./config/config.ts";
 import type { ConfigHost } from "./config/host.ts";
 import { InlineHost } from "./inline-host.ts";
 import type { ClientSession } from "./session.ts";
+import { SLOT_STABLE, slotRow, type TopologyNode } from "./topology.ts";
 
 const NODE_ID = "07c37dfeb235213a872192d90877d0cd55635b91";
 const PORT = 6379;
@@ -104,9 +105,9 @@ export class TestClient {
   /** The text of a bulk or verbatim reply. */
   text(line: string): string {
     const reply = this.say(line);
-    const found = /^[$=](\d+)\r\n(?:txt:)?([^]*)\r\n$/.exec(reply);
+    const found = /^[$=]\d+\r\n(?:txt:)?([\s\S]*)\r\n$/.exec(reply);
     assert(found !== null, `no text: ${reply}`);
-    return found?.[2] ?? "";
+    return found?.[1] ?? "";
   }
 
   /** The `name:value` lines of INFO. */
@@ -123,6 +124,18 @@ export class TestClient {
 
 export function request(words: readonly string[]): string {
   return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join("")}`;
+}
+
+/** Owners with equal shares of the slots, on the ports behind the plain one. */
+function ownerNodes(owners: number): TopologyNode[] {
+  return Array.from({ length: owners }, (_, index) => ({
+    index,
+    id: NODE_ID,
+    port: PORT + 1 + index,
+    firstSlot: Math.ceil((index * SLOTS) / owners),
+    lastSlot: Math.ceil(((index + 1) * SLOTS) / owners) - 1,
+    configEpoch: index + 1,
+  }));
 }
 
 export type TestServerOptions = {
@@ -152,7 +165,7 @@ export class TestServer {
       ...options.settings,
     };
     this.config.apply(Object.entries(settings).map(([name, text]) => ({ name, text })));
-    const nodes = owners === 0 ? null : ownerNodes(NODE_ID, owners, PORT + 1);
+    const nodes = owners === 0 ? null : ownerNodes(owners);
     this.host = new InlineHost({
       commands: COMMANDS,
       config: this.config,
@@ -179,7 +192,10 @@ export class TestServer {
       pick: () => 0,
       log: (level, text) => this.logged.push(`${level}: ${text}`),
     });
-    if (nodes !== null) fillSlots(new Int32Array(this.host.shared.slots), nodes);
+    const slots = new Int32Array(this.host.shared.slots);
+    for (const { index, firstSlot, lastSlot } of nodes ?? []) {
+      slots.fill(slotRow(SLOT_STABLE, index, 0), firstSlot, lastSlot + 1);
+    }
   }
 
   /** A client of a thread; one of an owner's port goes to the owner's thread. */

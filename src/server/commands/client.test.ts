@@ -236,10 +236,7 @@ test("what nobody does has the answers of a server where nobody does it", () => 
   assert.equal(a.say("CLIENT GETREDIR"), ":-1\r\n");
   assert.equal(a.say("CLIENT UNBLOCK 1"), ":0\r\n");
   assert.equal(a.say("CLIENT UNBLOCK 1 timeout"), ":0\r\n");
-  assert.equal(
-    a.say("CLIENT UNBLOCK x"),
-    "-ERR value is not an integer or out of range\r\n",
-  );
+  assert.equal(a.say("CLIENT UNBLOCK x"), "-ERR value is not an integer or out of range\r\n");
   assert.equal(
     a.say("CLIENT UNBLOCK 1 FOO"),
     "-ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR\r\n",

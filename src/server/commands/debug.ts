@@ -10,12 +10,12 @@ import { KEY_RO, type KeyList } from "../../command/key-specs.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
+import { UNIT_BYTES } from "../../limits.ts";
 import { NO_SUCH_KEY, SYNTAX_ERROR, unknownSubcommandOrArity } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { referenceCount } from "../../types/keys/object-commands.ts";
 import { encodingName } from "../../types/keys/type-name.ts";
 import { isString, readInteger, stringLength } from "../../types/string/value.ts";
-import { UNIT_BYTES } from "../../limits.ts";
 import { checkHeap } from "../heap-check.ts";
 import { DEBUG_META, SHUTDOWN_META } from "./specs.ts";
 
@@ -46,10 +46,7 @@ const SUBCOMMANDS: readonly Subcommand[] = [
   {
     name: "OBJECT",
     words: 3,
-    help: [
-      "OBJECT <key>",
-      "    Show low level info about `key` and associated value.",
-    ],
+    help: ["OBJECT <key>", "    Show low level info about `key` and associated value."],
     locks: "keys",
     run: replyObject,
   },

@@ -54,10 +54,7 @@ describe("which sections are shown", () => {
 
   test("as verbatim text in RESP3", () => {
     client.say("HELLO 3");
-    assert.equal(
-      client.say("INFO cluster"),
-      "=34\r\ntxt:# Cluster\r\ncluster_enabled:0\r\n\r\n",
-    );
+    assert.equal(client.say("INFO cluster"), "=34\r\ntxt:# Cluster\r\ncluster_enabled:0\r\n\r\n");
     client.say("HELLO 2");
   });
 
@@ -167,7 +164,10 @@ describe("the keyspace", () => {
     const client = server.connect();
     for (let i = 0; i < 50; i++) client.say(`SET key:${i} v PX 500000`);
     for (const thread of server.host.servers) for (let n = 0; n < 20; n++) thread.tick();
-    assert.equal(client.info("keyspace").get("db0"), "keys=50,expires=50,avg_ttl=500000,subexpiry=0");
+    assert.equal(
+      client.info("keyspace").get("db0"),
+      "keys=50,expires=50,avg_ttl=500000,subexpiry=0",
+    );
   });
 });
 
@@ -185,10 +185,7 @@ describe("memory", () => {
     assert.ok(of("allocator_active") >= of("used_memory"));
     assert.equal(of("allocator_active") % 65536, 0);
     assert.ok(of("used_memory_peak") >= of("used_memory"));
-    assert.equal(
-      memory.get("used_memory_human"),
-      `${(of("used_memory") / 1024).toFixed(2)}K`,
-    );
+    assert.equal(memory.get("used_memory_human"), `${(of("used_memory") / 1024).toFixed(2)}K`);
     client.say("CONFIG SET maxmemory 1gb");
     const limited = client.info("memory");
     assert.equal(limited.get("maxmemory"), "1073741824");

@@ -50,8 +50,7 @@ export const CLIENT_GETREDIR_META: CommandMeta = {
   group: "connection",
   since: "6.0.0",
   complexity: "O(1)",
-  summary:
-    "Returns the client ID to which the connection's tracking notifications are redirected.",
+  summary: "Returns the client ID to which the connection's tracking notifications are redirected.",
   flags: ["noscript", "loading", "stale"],
 };
 

@@ -1,4 +1,4 @@
-/** # Clients: who is connected. */
+/** The section Clients: who is connected. */
 import { field, idle, type Section } from "./section.ts";
 
 export const CLIENTS: Section = {

@@ -1,6 +1,7 @@
 /**
- * # Memory. `used_memory` is what blocks of the heap take, at the size they were cut, with tables and
- * roots; the allocator's figures are spans of 64 KiB. JavaScript's own heaps are in # Threads.
+ * The section Memory. `used_memory` is what blocks of the heap take, at the size they were cut,
+ * with tables and roots; the allocator's figures are spans of 64 KiB. JavaScript's own heaps are in
+ * the section Threads.
  */
 import { humanBytes } from "../../base/memory-text.ts";
 import {
@@ -97,8 +98,10 @@ export const MEMORY: Section = {
     ...both("total_system_memory", "Memory of the machine.", system),
     ...scriptFields(),
     ...both("maxmemory", "The directive `maxmemory`.", limit),
-    field("maxmemory_policy", "The directive `maxmemory-policy`.", ({ server }) =>
-      server.config.maxmemoryPolicy,
+    field(
+      "maxmemory_policy",
+      "The directive `maxmemory-policy`.",
+      ({ server }) => server.config.maxmemoryPolicy,
     ),
     ...compared("allocator_frag", "Spans in use against blocks", active, allocated),
     ...compared("allocator_rss", "Spans ever in use against those in use", touched, active),
@@ -110,8 +113,10 @@ export const MEMORY: Section = {
       mem_total_replication_buffers: 0,
       mem_clients_slaves: 0,
     }),
-    field("mem_clients_normal", "Bytes of the clients' rows.", (view) =>
-      view.stat("connections_current") * ROW_BYTES,
+    field(
+      "mem_clients_normal",
+      "Bytes of the clients' rows.",
+      (view) => view.stat("connections_current") * ROW_BYTES,
     ),
     ...idle("Nothing of it exists.", {
       mem_cluster_links: 0,

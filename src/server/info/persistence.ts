@@ -1,4 +1,4 @@
-/** # Persistence: nothing is written, and the fields are those of a server that has saved nothing. */
+/** The section Persistence: nothing is written; it is that of a server that has not saved yet. */
 import { field, idle, type Section } from "./section.ts";
 
 export const PERSISTENCE: Section = {

@@ -2,7 +2,7 @@
  * What happened in the last second, for the fields of INFO that are called instantaneous. Each
  * thread looks at the rows that it writes itself: its own and those of its owner ports.
  */
-import { type Stats, type StatName, statIndex } from "../../keyspace/stats.ts";
+import { type StatName, type Stats, statIndex } from "../../keyspace/stats.ts";
 
 const RATES: readonly (readonly [total: StatName, rate: StatName])[] = [
   ["commands_processed", "ops_per_sec"],

@@ -1,6 +1,7 @@
-/** # Server: which process this is, and how it was started. */
-import type { InfoView } from "./view.ts";
+/** The section Server: which process this is, and how it was started. */
+
 import { family, field, idle, type Section } from "./section.ts";
+import type { InfoView } from "./view.ts";
 
 function seconds(view: InfoView): number {
   const { facts, store } = view.server;
@@ -39,8 +40,10 @@ export const SERVER: Section = {
   inDefault: true,
   about: "The process, its version and its ports.",
   entries: [
-    field("redis_version", "The Redis that this server answers as.", ({ server }) =>
-      server.facts.redisVersion,
+    field(
+      "redis_version",
+      "The Redis that this server answers as.",
+      ({ server }) => server.facts.redisVersion,
     ),
     field("zerohop_version", "The version of ZeroHop.", ({ server }) => server.facts.version),
     ...idle("Of Redis's build; there is none.", {
@@ -59,16 +62,22 @@ export const SERVER: Section = {
       atomicvar_api: "Atomics",
     }),
     field("node_version", "The version of Node.js.", ({ server }) => server.facts.nodeVersion),
-    field("process_id", "The process, one for all threads.", ({ server }) =>
-      server.facts.processId,
+    field(
+      "process_id",
+      "The process, one for all threads.",
+      ({ server }) => server.facts.processId,
     ),
     ...idle("No supervisor is told of anything.", { process_supervised: "no" }),
-    field("run_id", "40 random hexadecimal digits, new at each start.", ({ server }) =>
-      server.facts.runId,
+    field(
+      "run_id",
+      "40 random hexadecimal digits, new at each start.",
+      ({ server }) => server.facts.runId,
     ),
     field("tcp_port", "The port that was asked: the plain one, or an owner's.", port),
-    field("server_time_usec", "Unix time in microseconds, of the last look at the clock.", (view) =>
-      view.server.store.clock.unixMs * 1000,
+    field(
+      "server_time_usec",
+      "Unix time in microseconds, of the last look at the clock.",
+      (view) => view.server.store.clock.unixMs * 1000,
     ),
     field("uptime_in_seconds", "Since the start.", seconds),
     field("uptime_in_days", "Since the start, in whole days.", (view) =>
@@ -76,12 +85,16 @@ export const SERVER: Section = {
     ),
     field("hz", "The directive `hz`.", ({ server }) => server.config.hz),
     field("configured_hz", "The directive `hz`.", ({ server }) => server.config.hz),
-    field("lru_clock", "Unix seconds in 24 bits, as keys remember them.", ({ server }) =>
-      server.store.lruClock,
+    field(
+      "lru_clock",
+      "Unix seconds in 24 bits, as keys remember them.",
+      ({ server }) => server.store.lruClock,
     ),
     field("executable", "The program.", ({ server }) => server.facts.executable),
-    field("config_file", "The file it was configured by, or empty.", ({ server }) =>
-      server.config.file,
+    field(
+      "config_file",
+      "The file it was configured by, or empty.",
+      ({ server }) => server.config.file,
     ),
     ...idle("Every thread reads, runs and writes by itself.", { io_threads_active: 0 }),
     family("listener<i>", "One for each port and socket: its kind, addresses, port.", listeners),

@@ -1,5 +1,5 @@
 /** The short sections: replication, CPU, modules, cluster and the keyspace. */
-import { field, family, idle, type Section } from "./section.ts";
+import { family, field, idle, type Section } from "./section.ts";
 import type { InfoView } from "./view.ts";
 
 export const REPLICATION: Section = {
@@ -13,8 +13,10 @@ export const REPLICATION: Section = {
       connected_slaves: 0,
       master_failover_state: "no-failover",
     }),
-    field("master_replid", "40 hexadecimal digits, new at each start.", ({ server }) =>
-      server.facts.runId,
+    field(
+      "master_replid",
+      "40 hexadecimal digits, new at each start.",
+      ({ server }) => server.facts.runId,
     ),
     ...idle("There is no replication.", {
       master_replid2: "0".repeat(40),

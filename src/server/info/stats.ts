@@ -1,4 +1,4 @@
-/** # Stats: what was done since the start or the last CONFIG RESETSTAT. */
+/** The section Stats: what was done since the start or the last CONFIG RESETSTAT. */
 import type { StatName } from "../../keyspace/stats.ts";
 import { type Field, field, idle, type Section } from "./section.ts";
 

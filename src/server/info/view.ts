@@ -106,7 +106,10 @@ export class InfoView {
   /** The databases that have keys here. */
   keyspace(): Keyspace[] {
     const { databases } = this.server.store;
-    return databases.filter(hasKeys).map((db) => this.#keyspaceOf(db)).filter(({ keys }) => keys > 0);
+    return databases
+      .filter(hasKeys)
+      .map((db) => this.#keyspaceOf(db))
+      .filter(({ keys }) => keys > 0);
   }
 
   /** The scope of a database is set anew by every command that looks at it. */
