@@ -11,7 +11,11 @@ import {
   shardRow,
 } from "../memory/layout.ts";
 
-export function flightRecord(control: Int32Array, thread: number, commands: CommandTable): string[] {
+export function flightRecord(
+  control: Int32Array,
+  thread: number,
+  commands: CommandTable,
+): string[] {
   const lines: string[] = [];
   const shards = control[H_SHARDS] as number;
   for (let shard = 0; shard < shards; shard++) {

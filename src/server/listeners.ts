@@ -75,7 +75,8 @@ async function bindPort(
       throw new BindError(`${directive} ${chosen}: ${lowerFirst(errorText(error))}`);
     }
   }
-  if (bound.length === 0) throw new BindError(`${directive} ${port}: no address of bind is available`);
+  if (bound.length === 0)
+    throw new BindError(`${directive} ${port}: no address of bind is available`);
   return bound;
 }
 
@@ -145,7 +146,11 @@ async function bindPlain(plan: BindPlan, threads: number): Promise<Bound[]> {
 }
 
 /** Binds all that the configuration names, or throws BindError with nothing left bound. */
-export async function bindAll(config: Config, threads: number, reusePort: boolean): Promise<Bound[]> {
+export async function bindAll(
+  config: Config,
+  threads: number,
+  reusePort: boolean,
+): Promise<Bound[]> {
   const bound: Bound[] = [];
   const shared = { config, reusePort: reusePort && threads > 1 };
   const alone = { config, reusePort: false };
