@@ -22,8 +22,8 @@ import { CLIENT_ROWS } from "./limits.ts";
 import { ChunkPool } from "./memory/pool.ts";
 import type { Config } from "./server/config/config.ts";
 import { load } from "./server/config/load.ts";
-import { BindError } from "./server/listeners.ts";
 import { makeSharedState, newLockCounters, type SharedState } from "./server/shared-state.ts";
+import { BindError } from "./server/thread-listeners.ts";
 import { Supervisor } from "./server/thread-supervisor.ts";
 import { REDIS_VERSION, VERSION } from "./version.ts";
 

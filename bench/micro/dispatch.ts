@@ -7,8 +7,8 @@
  */
 import { Random } from "../../src/base/random.ts";
 import { serverCommands } from "../../src/commands.ts";
-import type { Link } from "../../src/env/env.ts";
 import { systemConfigHost } from "../../src/env/config-host.ts";
+import type { Link } from "../../src/env/env.ts";
 import { SystemClock } from "../../src/env/system.ts";
 import { Config } from "../../src/server/config/config.ts";
 import { InlineHost } from "../../src/server/inline-host.ts";

@@ -5,8 +5,9 @@
  *
  * The layout follows from the directive, so whatever would change it is refused.
  */
+
+import type { Args } from "../base/args.ts";
 import { keySlot } from "../base/crc16.ts";
-import type { Args } from "../command/args.ts";
 import { replyHelp } from "../command/help.ts";
 import type { Session } from "../command/session.ts";
 import type { CommandMeta, CommandSpec, SessionCommand } from "../command/spec.ts";

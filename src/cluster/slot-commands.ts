@@ -2,8 +2,9 @@
  * CLUSTER subcommands that look at the keys of slots. A slot that is not the port's own has no keys
  * here, whatever the process holds: that is how the node of a cluster answers.
  */
+
+import type { Args } from "../base/args.ts";
 import { int64, int64ToNumber, parseInt64 } from "../base/int64.ts";
-import type { Args } from "../command/args.ts";
 import type { CursorCommand, EachCommand } from "../command/spec.ts";
 import type { Database } from "../keyspace/database.ts";
 import { SLOTS } from "../limits.ts";

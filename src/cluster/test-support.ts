@@ -2,9 +2,10 @@
  * What the tests of CLUSTER run on: a topology of owners, its settings, and sessions that came by
  * the plain port (owner -1) or an owner's. No sockets and no threads.
  */
+
+import { Args } from "../base/args.ts";
 import { assert } from "../base/assert.ts";
 import { latin1, latin1Bytes } from "../base/bytes.ts";
-import { Args } from "../command/args.ts";
 import { CommandTable } from "../command/lookup.ts";
 import type { Server, Session } from "../command/session.ts";
 import { SLOTS } from "../limits.ts";

@@ -5,7 +5,7 @@
  * `runData` are both always there, so that a caller that has looked at `locks` calls without a
  * test; the one that does not apply throws.
  */
-import type { Args } from "./args.ts";
+import type { Args } from "../base/args.ts";
 import { categoryBitsOf, FLAG_MOVABLE_KEYS, FLAG_PROTECTED, flagBitsOf } from "./flags.ts";
 import type { KeySpec } from "./grammar.ts";
 import { arityOf } from "./grammar.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Args } from "./args.ts";
+import { Args } from "../base/args.ts";
 import type { KeySpec } from "./grammar.ts";
 import { type Argument, block, int, key, multiple, oneOf, opt, str, token } from "./grammar.ts";
 import {

@@ -5,7 +5,7 @@
  *
  * Positions count the command name as 0, and for a subcommand the container's name as 0.
  */
-import type { Args } from "./args.ts";
+import type { Args } from "../base/args.ts";
 import type { Argument, KeyFlag, KeySpec } from "./grammar.ts";
 import { extentOf } from "./grammar.ts";
 

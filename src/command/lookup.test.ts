@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { Args } from "../base/args.ts";
 import { Random } from "../base/random.ts";
-import { Args } from "./args.ts";
 import {
   type Command,
   LOCKS_ALL,

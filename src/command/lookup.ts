@@ -10,7 +10,7 @@
  *     slots    [ head | tail | length | number ] ...     four Int32 a slot; length 0: empty
  *     number   index of the name, or ~index if bytes must be compared
  */
-import type { Args } from "./args.ts";
+import type { Args } from "../base/args.ts";
 import { Command } from "./command.ts";
 import type { CommandSpec } from "./spec.ts";
 

@@ -5,9 +5,10 @@
  * The lock set is part of the type, so that a handler is only given what its lock set protects: a
  * command that locks nothing cannot reach a database.
  */
+
+import type { Args } from "../base/args.ts";
 import type { Database } from "../keyspace/database.ts";
 import type { Reply } from "../protocol/reply.ts";
-import type { Args } from "./args.ts";
 import type { Category, CommandFlag, Group, Tip } from "./flags.ts";
 import type { Argument, HistoryEntry, KeySpec } from "./grammar.ts";
 import type { KeyFinder } from "./key-specs.ts";

@@ -8,8 +8,9 @@
  * Every change goes through `changed`, which is the one place where counters, key events and
  * (later) the journal, WATCH and blocked clients hang.
  */
+
+import type { Args } from "../base/args.ts";
 import { copyLong } from "../base/bytes.ts";
-import type { Args } from "../command/args.ts";
 import {
   CHUNK_SHIFT,
   DATABASE_ROW_WORDS,

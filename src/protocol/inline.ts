@@ -3,8 +3,9 @@
  * the escapes \xHH \n \r \t \b \a, '...' takes \' only, and a closing quote must be followed by a
  * blank or the end.
  */
+
+import type { Args } from "../base/args.ts";
 import { hexDigit } from "../base/bytes.ts";
-import type { Args } from "../command/args.ts";
 
 const QUOTE = 34;
 const APOSTROPHE = 39;

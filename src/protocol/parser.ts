@@ -8,8 +8,9 @@
  *
  *   idle -> line of "*n" or inline -> (line of "$n" -> n bytes and two more) * n -> complete
  */
+
+import type { Args, BigArgument } from "../base/args.ts";
 import { int64, int64ToNumber, parseInt64 } from "../base/int64.ts";
-import type { Args, BigArgument } from "../command/args.ts";
 import { bigStart, makeBigBlock } from "../keyspace/big-block.ts";
 import { BIG_ARGUMENT_BYTES, INLINE_MAX, MULTIBULK_MAX } from "../limits.ts";
 import type { Heap } from "../memory/heap.ts";

@@ -4,7 +4,7 @@
  * changes nothing that matters; the careful parser (`Parser`) then does everything, and only it
  * makes errors.
  */
-import type { Args } from "../command/args.ts";
+import type { Args } from "../base/args.ts";
 
 /** `scan`: the buffer ends inside the request, or the request is not for the fast path. */
 export const ODD = -1;

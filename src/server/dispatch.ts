@@ -9,8 +9,9 @@
  * Order of the checks is Redis's: name, arity, protected, topology, memory; then, under the locks,
  * the topology again.
  */
+
+import type { Args } from "../base/args.ts";
 import { keySlot } from "../base/crc16.ts";
-import type { Args } from "../command/args.ts";
 import {
   type Command,
   LOCKS_ALL,
@@ -105,7 +106,7 @@ export class Dispatcher {
       args.start[0] as number,
       args.end[0] as number,
     );
-    const direct = named !== null && named.isDirect && named.takes(args.count);
+    const direct = named?.isDirect === true && named.takes(args.count);
     const command = direct ? named : this.check(session, named, args, reply);
     if (command === null) {
       this.wasRefused = false;

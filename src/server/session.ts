@@ -6,7 +6,7 @@
  * nothing but goes on reading, up to client-query-buffer-limit, so that it sees its client vanish.
  * What it reads then waits in `backlog`.
  */
-import { Args } from "../command/args.ts";
+import { Args } from "../base/args.ts";
 import type { Session } from "../command/session.ts";
 import type { Link, LinkHandler } from "../env/env.ts";
 import { statIndex } from "../keyspace/stats.ts";

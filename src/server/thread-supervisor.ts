@@ -26,9 +26,9 @@ import { Stats } from "../keyspace/stats.ts";
 import type { ChunkMessage } from "../memory/pool.ts";
 import type { BusMessage } from "./bus.ts";
 import type { Change, Config } from "./config/config.ts";
-import { type Bound, bindAll, closeAll } from "./listeners.ts";
 import type { SharedState } from "./shared-state.ts";
 import type { ThreadServe, ThreadStart, ToSupervisor } from "./thread-host.ts";
+import { type Bound, bindAll, closeAll } from "./thread-listeners.ts";
 import type { TopologyNode } from "./topology.ts";
 import { Watchdog } from "./watchdog.ts";
 

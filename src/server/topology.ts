@@ -9,7 +9,7 @@
  * Rows are read before the locks and again under them, so a redirect may be told from a row that
  * is changing, and a request is never served by one.
  */
-import type { Args } from "../command/args.ts";
+import type { Args } from "../base/args.ts";
 import type { Command } from "../command/command.ts";
 import type { KeyList } from "../command/key-specs.ts";
 import type { Session } from "../command/session.ts";

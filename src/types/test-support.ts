@@ -6,11 +6,12 @@
  * The heap is in checked mode and can be told to refuse allocations. `check` walks everything and
  * throws unless every unit in use belongs to exactly one record, segment, directory or root.
  */
+
+import { Args } from "../base/args.ts";
 import { assert } from "../base/assert.ts";
 import { equalBytes, latin1, latin1Bytes } from "../base/bytes.ts";
 import { keySlot } from "../base/crc16.ts";
 import { Random } from "../base/random.ts";
-import { Args } from "../command/args.ts";
 import type { Command } from "../command/command.ts";
 import { LOCKS_EACH } from "../command/command.ts";
 import { KeyList } from "../command/key-specs.ts";

@@ -8,7 +8,7 @@ import { commandLine, type Options, runZeroHop, startZeroHop } from "../support/
 
 async function refusal(options: Options): Promise<string> {
   const { code, stdout, stderr } = await runZeroHop(commandLine(options));
-  const lines = (stdout + stderr).split("\n").filter((line) => line !== "");
+  const lines = stderr.split("\n").filter((line) => line !== "");
   assert.equal(code, 1, `${JSON.stringify(options)} was not refused:\n${stdout}${stderr}`);
   assert.equal(lines.length, 1, `not one line:\n${lines.join("\n")}`);
   return lines[0] as string;

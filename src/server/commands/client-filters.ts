@@ -3,8 +3,9 @@
  * lets through. All clients are normal ones of the user `default`; the other types are known and
  * match nobody.
  */
+
+import type { Args } from "../../base/args.ts";
 import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
-import type { Args } from "../../command/args.ts";
 import { cString, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import type { ClientRow } from "../client-table.ts";

@@ -3,7 +3,7 @@
  * shown by CLIENT LIST, where a blank ends a field, so they may hold printable characters only;
  * and they are kept in a row of fixed size, so each has a longest length.
  */
-import type { Args } from "../../command/args.ts";
+import type { Args } from "../../base/args.ts";
 import { NAME_BYTES_MAX } from "../client-table.ts";
 
 const FIRST_PRINTABLE = 33;

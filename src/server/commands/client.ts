@@ -3,7 +3,7 @@
  * are rows in shared memory, so nothing here asks another thread; killing leaves a word in the
  * row and rings the thread that the client belongs to.
  */
-import type { Args } from "../../command/args.ts";
+import type { Args } from "../../base/args.ts";
 import { replyHelp } from "../../command/help.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Args } from "../../command/args.ts";
+import { Args } from "../../base/args.ts";
 import { int, key, multiple, opt, str } from "../../command/grammar.ts";
 import { CommandTable } from "../../command/lookup.ts";
 import type { Session } from "../../command/session.ts";

@@ -1,8 +1,9 @@
 /**
  * COMMAND and its subcommands: what the command table says about itself.
  */
+
+import type { Args } from "../../base/args.ts";
 import { globMatchText } from "../../base/glob.ts";
-import type { Args } from "../../command/args.ts";
 import type { Command } from "../../command/command.ts";
 import { commandDocs, commandInfo, statuses, writeDoc } from "../../command/docs.ts";
 import { categoryBit, FLAG_NO_MANDATORY_KEYS, namesOfBits } from "../../command/flags.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeSource } from "../../../test/support/config-source.ts";
-import { Args } from "../../command/args.ts";
+import { Args } from "../../base/args.ts";
 import { CommandTable } from "../../command/lookup.ts";
 import type { Session } from "../../command/session.ts";
 import { Reply } from "../../protocol/reply.ts";

@@ -1,5 +1,5 @@
 /** CONFIG: reading and changing directives. What a value may be is decided in `server/config/`. */
-import type { Args } from "../../command/args.ts";
+import type { Args } from "../../base/args.ts";
 import { replyHelp } from "../../command/help.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";

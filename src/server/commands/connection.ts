@@ -3,8 +3,9 @@
  *
  * There are no users but `default`, which has no password: it is authenticated from the start.
  */
+
+import type { Args } from "../../base/args.ts";
 import { int64, int64ToNumber, isInt32, parseInt64 } from "../../base/int64.ts";
-import type { Args } from "../../command/args.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import {

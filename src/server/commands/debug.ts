@@ -2,9 +2,10 @@
  * DEBUG and SHUTDOWN. DEBUG's subcommands are no commands of their own, as in Redis; each is a row
  * here with the words it takes and the locks it needs.
  */
+
+import type { Args } from "../../base/args.ts";
 import { globMatchText } from "../../base/glob.ts";
 import { int64, isInt32 } from "../../base/int64.ts";
-import type { Args } from "../../command/args.ts";
 import { replyHelp } from "../../command/help.ts";
 import { KEY_RO, type KeyList } from "../../command/key-specs.ts";
 import type { Session } from "../../command/session.ts";

@@ -1,6 +1,7 @@
 /** INFO and TIME. What INFO shows is in `server/info/`. */
+
+import type { Args } from "../../base/args.ts";
 import { lowerText } from "../../base/bytes.ts";
-import type { Args } from "../../command/args.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Reply } from "../../protocol/reply.ts";

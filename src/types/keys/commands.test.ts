@@ -1,8 +1,8 @@
 /** Replies, errors and events of the key commands, with one shard and with several. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { Args } from "../../base/args.ts";
 import { latin1Bytes } from "../../base/bytes.ts";
-import { Args } from "../../command/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import { bulk, error, integer, NIL, OK, type TestStore } from "../test-support.ts";
 import { KEY_COMMANDS } from "./commands.ts";

@@ -1,5 +1,5 @@
 /** Commands on whole databases: DBSIZE, FLUSHDB, FLUSHALL, SWAPDB, RANDOMKEY. */
-import type { Args } from "../../command/args.ts";
+import type { Args } from "../../base/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { emptyDatabase } from "../../keyspace/garbage.ts";

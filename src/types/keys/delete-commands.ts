@@ -1,5 +1,5 @@
 /** Commands that take any number of keys and count: DEL, UNLINK, EXISTS, TOUCH; and TYPE. */
-import type { Args } from "../../command/args.ts";
+import type { Args } from "../../base/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import type { Reply } from "../../protocol/reply.ts";

@@ -4,8 +4,9 @@
  * Times are read and added up as 64-bit integers, and kept as doubles: exact to the millisecond
  * for 285,000 years, then to the nearest multiple of a power of two.
  */
+
+import type { Args } from "../../base/args.ts";
 import { addInt64, fromNumber, int64, int64ToNumber, scaleInt64 } from "../../base/int64.ts";
-import type { Args } from "../../command/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { NO_EXPIRY_MS } from "../../keyspace/database.ts";

@@ -1,6 +1,7 @@
 /** Integers among the arguments, read as Redis does, with its errors. */
+
+import type { Args } from "../../base/args.ts";
 import { int64, int64ToNumber, isInt32, parseInt64 } from "../../base/int64.ts";
-import type { Args } from "../../command/args.ts";
 import { NOT_AN_INTEGER } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 

@@ -5,8 +5,9 @@
  * only the pointer to its block moves, but COPY copies the block too. The new record is allocated
  * first: when memory is out nothing has changed.
  */
+
+import type { Args } from "../../base/args.ts";
 import { copyWords, equalBytes } from "../../base/bytes.ts";
-import type { Args } from "../../command/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import { bigStart, makeBigBlock } from "../../keyspace/big-block.ts";
 import type { Database } from "../../keyspace/database.ts";

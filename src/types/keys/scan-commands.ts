@@ -9,8 +9,9 @@
  * A call sees the slots of one shard, the one that is locked, and looks at a bounded number of
  * slots and records. A pattern with a literal hash tag has one slot, and only that is looked at.
  */
+
+import type { Args } from "../../base/args.ts";
 import { Glob } from "../../base/glob.ts";
-import type { Args } from "../../command/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { firstSlotOf, isExpired, lastSlotOf } from "../../keyspace/walk.ts";

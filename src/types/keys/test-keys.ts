@@ -1,5 +1,5 @@
 /** What the tests of key commands share: stores with strings, and their garbage. */
-import type { Args } from "../../command/args.ts";
+import type { Args } from "../../base/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import { freeGarbageSlice, type ShardLocks } from "../../keyspace/garbage.ts";
 import type { Store } from "../../keyspace/store.ts";

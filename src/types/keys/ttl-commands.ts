@@ -1,5 +1,5 @@
 /** TTL, PTTL, EXPIRETIME, PEXPIRETIME. */
-import type { Args } from "../../command/args.ts";
+import type { Args } from "../../base/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import type { Reply } from "../../protocol/reply.ts";

@@ -2,9 +2,10 @@
  * Commands that change a part of a string: APPEND and SETRANGE. Both look at `proto-max-bulk-len`
  * before they allocate anything.
  */
+
+import type { Args } from "../../base/args.ts";
 import { copyLong, copyShort } from "../../base/bytes.ts";
 import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
-import type { Args } from "../../command/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { NO_EXPIRY_MS } from "../../keyspace/database.ts";

@@ -2,6 +2,8 @@
  * Strings as numbers: INCR, DECR, INCRBY and DECRBY on 64-bit integers, INCRBYFLOAT on the long
  * doubles of x86. An integer is stored as one; the result of INCRBYFLOAT is text.
  */
+
+import { type Args, binaryText } from "../../base/args.ts";
 import { latin1Bytes } from "../../base/bytes.ts";
 import { addInt64, int64, negateInt64, parseInt64 } from "../../base/int64.ts";
 import {
@@ -12,7 +14,6 @@ import {
   type LongDouble,
   parseLongDouble,
 } from "../../base/long-double.ts";
-import { type Args, binaryText } from "../../command/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { KEEP_EXPIRY } from "../../keyspace/database.ts";

@@ -3,8 +3,9 @@
  * change: GETDEL, GETEX, GETSET. These answer first, so that a big string which they take out of
  * its record is pinned before it is let go.
  */
+
+import type { Args } from "../../base/args.ts";
 import { compareInt64, int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
-import type { Args } from "../../command/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { NO_EXPIRY_MS } from "../../keyspace/database.ts";

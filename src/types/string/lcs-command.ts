@@ -1,8 +1,9 @@
 /**
  * LCS: the longest common subsequence of two strings, its length or its ranges.
  */
+
+import type { Args } from "../../base/args.ts";
 import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
-import type { Args } from "../../command/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { NOT_AN_INTEGER, SYNTAX_ERROR } from "../../protocol/errors.ts";

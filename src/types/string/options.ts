@@ -1,6 +1,8 @@
 /**
  * The options of SET and GETEX, and times of expiry as both and SETEX take them.
  */
+
+import type { Args } from "../../base/args.ts";
 import {
   addInt64,
   fromNumber,
@@ -9,7 +11,6 @@ import {
   parseInt64,
   scaleInt64,
 } from "../../base/int64.ts";
-import type { Args } from "../../command/args.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { invalidExpire, NOT_AN_INTEGER, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";

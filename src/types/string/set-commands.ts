@@ -5,7 +5,7 @@
  * command with one key has changed nothing; MSET and MSETNX have then set the keys before the one
  * that failed, and answer with the error.
  */
-import type { Args } from "../../command/args.ts";
+import type { Args } from "../../base/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { KEEP_EXPIRY, NO_EXPIRY_MS } from "../../keyspace/database.ts";

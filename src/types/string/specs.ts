@@ -3,7 +3,7 @@
  * Each is spread into the spec that holds the handler. Texts and history are those of Redis 7.4.
  */
 
-import type { Args } from "../../command/args.ts";
+import type { Args } from "../../base/args.ts";
 import {
   block,
   double,

@@ -5,8 +5,9 @@
  * is cheap. The block of a big string that had to move has slack, so that appending again and again
  * copies each byte a bounded number of times.
  */
+
+import type { Args } from "../../base/args.ts";
 import { copyLong, copyShort } from "../../base/bytes.ts";
-import type { Args } from "../../command/args.ts";
 import { bigCapacity, bigStart, isPinned, makeBigBlock } from "../../keyspace/big-block.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { KEEP_EXPIRY } from "../../keyspace/database.ts";

@@ -10,10 +10,11 @@
  * A number is stored as one exactly where Redis does: up to 20 characters, spelled as Redis would
  * print it. Functions that can run out of memory return false and have changed nothing.
  */
+
+import type { Args } from "../../base/args.ts";
 import { assert } from "../../base/assert.ts";
 import { copyLong, copyShort, copyWords } from "../../base/bytes.ts";
 import { formatInt64, INT64_CHARS_MAX, int64, isInt32, parseInt64 } from "../../base/int64.ts";
-import type { Args } from "../../command/args.ts";
 import { bigStart, makeBigBlock, pin, unpin } from "../../keyspace/big-block.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { CHUNK_SHIFT, UNIT_MASK } from "../../memory/layout.ts";
