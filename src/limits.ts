@@ -53,6 +53,8 @@ export const QUORUM_PORT_OFFSET = 200;
 export const CLUSTER_PORT_OFFSET = 10000;
 /** Blocks of ports tried for `shard-owners-port auto`. */
 export const OWNER_PORT_TRIES = 100;
+/** What the system has room for in the address of a unix socket. */
+export const UNIX_PATH_BYTES_MAX = 107;
 /** Addresses in one `bind`. */
 export const BIND_ADDRESSES_MAX = 16;
 
@@ -61,7 +63,7 @@ export const BIND_ADDRESSES_MAX = 16;
 /** Longest inline request, and longest line of a multibulk header. */
 export const INLINE_MAX: number = 64 * 1024;
 /** Arguments of one request. */
-export const MULTIBULK_MAX: number = 1024 * 1024;
+export const MULTIBULK_MAX = 0x7fffffff;
 /** An argument longer than this is received straight into a heap block. */
 export const BIG_ARGUMENT_BYTES: number = 64 * 1024;
 

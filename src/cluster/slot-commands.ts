@@ -214,6 +214,9 @@ export const CLUSTER_SLOT_STATS: EachCommand = {
     "counted.",
   locks: "each",
   begin: beginStats,
-  part: (db, shard, state) => partOfStats(db, shard, state as SlotStats),
+  part(db, shard, state) {
+    partOfStats(db, shard, state as SlotStats);
+    return false;
+  },
   finish: (db, state, _args, reply) => finishStats(db, state as SlotStats, reply),
 };

@@ -75,12 +75,18 @@ export type CursorCommand = CommandMeta & {
   run(db: Database, args: Args, reply: Reply): void;
 };
 
-/** Visits shard by shard, one lock at a time; `finish` runs with no lock held. */
+/**
+ * Visits shard by shard, one lock at a time; `finish` runs with no lock held, so whatever it
+ * answers with was copied out before.
+ */
 export type EachCommand = CommandMeta & {
   locks: "each";
   /** Called once, before the first shard. What it returns is passed to every part. */
   begin(db: Database, args: Args): unknown;
-  part(db: Database, shard: number, state: unknown): void;
+  /** True to visit no further shard. */
+  part(db: Database, shard: number, state: unknown): boolean | undefined;
+  /** Where to begin; the first shard of the scope if not said. Its result is within the scope. */
+  firstShard?(db: Database, state: unknown): number;
   finish(db: Database, state: unknown, args: Args, reply: Reply): void;
 };
 

@@ -25,7 +25,7 @@ import type { Database } from "./database.ts";
 import { C_GARBAGE_SLOT, C_NEXT_GARBAGE, ROOT_COUNTERS_AT, rootWords } from "./roots.ts";
 import { statIndex } from "./stats.ts";
 import type { Store } from "./store.ts";
-import { keysOfSlot } from "./walk.ts";
+import { keysOfShard } from "./walk.ts";
 
 const FREED = statIndex("lazyfreed_objects");
 const NEXT_AT: number = ROOT_COUNTERS_AT + C_NEXT_GARBAGE;
@@ -34,6 +34,8 @@ const SLOT_AT: number = ROOT_COUNTERS_AT + C_GARBAGE_SLOT;
 const BUSY: number = 1 << 30;
 /** Most records freed under one lock. */
 const RECORDS_PER_LOCK = 512;
+/** A database with no more keys is emptied on the spot. */
+const FREED_AT_ONCE_MAX = 512;
 
 /** Runs something under a shard's lock, or returns false at once when that is taken. */
 export type ShardLocks = { tryShard(shard: number, run: () => void): boolean };
@@ -43,37 +45,43 @@ type Roots = { pointer: number; cells: Int32Array; base: number };
 
 /**
  * Takes all keys within the database's scope out of it and returns how many those were. All shards
- * are locked. Only if a scope is part of the slots and memory is out are they freed here and now.
+ * are locked. A few keys are freed at once, which costs less than a block on the list; if only a
+ * part of the slots is in the scope and memory is out, so are many.
  */
 export function emptyDatabase(db: Database): number {
-  if (db.scopeFirst > 0 || db.scopeLast < SLOTS - 1) return emptySlots(db);
+  const { store } = db;
+  const isWhole = db.scopeFirst === 0 && db.scopeLast === SLOTS - 1;
   let keys = 0;
-  for (let shard = 0; shard < db.store.shards; shard++) keys += db.shardKeys(shard);
-  const pointer = db.detachRoots();
-  if (pointer !== 0) put(db.store, rootsAt(db.store, pointer), keys);
+  const last = store.shardOf(db.scopeLast);
+  for (let shard = store.shardOf(db.scopeFirst); shard <= last; shard++) {
+    keys += keysOfShard(db, shard);
+  }
+  if (keys <= FREED_AT_ONCE_MAX) {
+    if (keys > 0) freeSlots(db);
+    const pointer = isWhole ? db.detachRoots() : 0;
+    if (pointer !== 0) store.heap.freeLarge(pointer);
+    return keys;
+  }
+  const pointer = isWhole ? db.detachRoots() : detachSlots(db);
+  if (pointer !== 0) put(store, rootsAt(store, pointer), keys);
+  else freeSlots(db);
   return keys;
 }
 
-function emptySlots(db: Database): number {
+/** Moves the slots within the scope to a block of roots of their own; 0 if there is no memory. */
+function detachSlots(db: Database): number {
   const { store } = db;
-  let keys = 0;
-  for (let slot = db.scopeFirst; slot <= db.scopeLast; slot++) keys += keysOfSlot(db, slot);
-  if (keys === 0) return 0;
   const pointer = store.heap.allocLarge((rootWords(store.shards) + 1) >> 1);
-  if (pointer === 0) {
-    freeSlots(db);
-    return keys;
-  }
-  const roots = rootsAt(store, pointer);
-  const { cells, base } = roots;
+  if (pointer === 0) return 0;
+  const { cells, base } = rootsAt(store, pointer);
   cells.fill(0, base, base + rootWords(store.shards));
   for (let slot = db.scopeFirst; slot <= db.scopeLast; slot++) {
     cells[base + slot] = db.detachSlot(slot);
   }
-  put(store, roots, keys);
-  return keys;
+  return pointer;
 }
 
+/** Frees the keys within the scope here and now. */
 function freeSlots(db: Database): void {
   const { store } = db;
   const cell = new Int32Array(1);

@@ -50,6 +50,8 @@ export class Parser {
   consumed = 0;
   /** Text behind "ERR Protocol error: " after FAILED. */
   error = "";
+  /** A zero byte was met in a line, which so has no end. */
+  private isBlind = false;
   /** Bytes looked at, for the bound of twice the bytes received. */
   scanned = 0;
   private readonly heap: Heap;
@@ -116,6 +118,7 @@ export class Parser {
     this.used = 0;
     this.lineBytes = 0;
     this.bigBytes = 0;
+    this.isBlind = false;
     this.args.count = 0;
     this.args.bigs = null;
   }
@@ -128,7 +131,10 @@ export class Parser {
   private takeLine(chunk: Uint8Array, start: number, end: number): number {
     const multibulk = this.state !== INLINE;
     const wasCut =
-      multibulk && this.lineBytes > 0 && this.buffer[this.used + this.lineBytes - 1] === CR;
+      multibulk &&
+      !this.isBlind &&
+      this.lineBytes > 0 &&
+      this.buffer[this.used + this.lineBytes - 1] === CR;
     if (wasCut) {
       if (start === end) return -1;
       this.lineBytes--;
@@ -136,7 +142,10 @@ export class Parser {
     }
     const stop = multibulk ? CR : LF;
     let at = start;
-    while (at < end && chunk[at] !== stop) at++;
+    // Redis looks for the end of a line as C does: it never sees one behind a zero byte.
+    while (at < end && chunk[at] !== stop && chunk[at] !== 0) at++;
+    if (at < end && chunk[at] === 0) this.isBlind = true;
+    if (this.isBlind) at = end;
     this.scanned += at - start;
     const found = at < end;
     const keep = found && (!multibulk || at + 1 < end) ? at : found ? at + 1 : at;

@@ -44,6 +44,8 @@ export function scan(buffer: Uint8Array, start: number, end: number, args: Args)
     if (at + 4 > end || buffer[at] !== DOLLAR) return ODD;
     let length = (buffer[at + 1] as number) - ZERO;
     if (length < 0 || length > 9) return ODD;
+    // "$04" is malformed.
+    if (length === 0 && buffer[at + 2] !== CR) return ODD;
     at += 2;
     for (;;) {
       if (at + 1 >= end) return ODD;

@@ -464,12 +464,13 @@ export class Dispatcher {
     const { server } = this;
     if (each === null) return DONE;
     const state = each.begin(db, args);
-    const first = server.store.shardOf(db.scopeFirst);
+    const first = each.firstShard?.(db, state) ?? server.store.shardOf(db.scopeFirst);
     const last = server.store.shardOf(db.scopeLast);
-    for (let shard = first; shard <= last; shard++) {
+    let isDone = false;
+    for (let shard = first; shard <= last && !isDone; shard++) {
       this.withShard(shard, () => {
         this.setScope(session, db);
-        each.part(db, shard, state);
+        isDone = each.part(db, shard, state) === true;
       });
     }
     each.finish(db, state, args, reply);

@@ -4,7 +4,7 @@
 import { chmodSync, unlinkSync } from "node:fs";
 import { createServer, type ListenOptions, type Server } from "node:net";
 import { errorText } from "../env/config-host.ts";
-import { OWNER_PORT_TRIES } from "../limits.ts";
+import { OWNER_PORT_TRIES, UNIX_PATH_BYTES_MAX } from "../limits.ts";
 import { AUTO_PORT, type Config } from "./config/config.ts";
 
 /** A bound listener: owner's port, or -1 for the plain one. */
@@ -72,7 +72,8 @@ async function bindPort(
     } catch (error) {
       if (optional && isMissing(error)) continue;
       closeAll(bound);
-      throw new BindError(`${directive} ${chosen}: ${lowerFirst(errorText(error))}`);
+      const what = isMissing(error) ? `bind ${host}` : `${directive} ${chosen}`;
+      throw new BindError(`${what}: ${lowerFirst(errorText(error))}`);
     }
   }
   if (bound.length === 0)
@@ -104,9 +105,9 @@ async function bindOwners(plan: BindPlan, first: number, count: number): Promise
 /** Finds `count` free ports in a row by holding them until all are had. */
 async function bindOwnersAnywhere(plan: BindPlan, count: number): Promise<Bound[]> {
   for (let tries = 0; tries < OWNER_PORT_TRIES; tries++) {
-    const [probe] = await bindPort(plan, "shard-owners-port", 0, 0);
-    const first = probe?.port ?? 0;
-    if (probe !== undefined) probe.server.close();
+    const probe = await bindPort(plan, "shard-owners-port", 0, 0);
+    const first = probe[0]?.port ?? 0;
+    closeAll(probe);
     if (first + count > 65536) continue;
     try {
       return await bindOwners(plan, first, count);
@@ -119,6 +120,9 @@ async function bindOwnersAnywhere(plan: BindPlan, count: number): Promise<Bound[
 
 async function bindUnix(config: Config): Promise<Bound> {
   const path = config.unixsocket;
+  if (path.length > UNIX_PATH_BYTES_MAX) {
+    throw new BindError(`unixsocket ${path}: longer than ${UNIX_PATH_BYTES_MAX} bytes`);
+  }
   try {
     unlinkSync(path);
   } catch {

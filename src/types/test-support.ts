@@ -195,7 +195,10 @@ export class TestStore {
     if (lockAll) for (let shard = 0; shard < store.shards; shard++) store.enterShard(shard);
     if (command.locks === LOCKS_EACH && command.each !== null) {
       const state = command.each.begin(db, args);
-      for (let shard = 0; shard < store.shards; shard++) command.each.part(db, shard, state);
+      const first = command.each.firstShard?.(db, state) ?? 0;
+      for (let shard = first; shard < store.shards; shard++) {
+        if (command.each.part(db, shard, state) === true) break;
+      }
       command.each.finish(db, state, args, reply);
     } else {
       command.runData(db, args, reply);

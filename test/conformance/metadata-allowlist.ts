@@ -15,6 +15,18 @@ export type Allowed = {
 
 export const ALLOWED: readonly Allowed[] = [
   {
+    commands: ["wait"],
+    path: "info.flags",
+    since: "7.2.0",
+    reason: "WAIT is blocking and may stand in scripts",
+  },
+  {
+    commands: ["wait"],
+    path: "info.categories",
+    since: "7.2.0",
+    reason: "WAIT is blocking",
+  },
+  {
     commands: "*",
     path: "docs.arguments*.display_text",
     since: "7.2.0",

@@ -6,24 +6,24 @@
  * order of hashes as it is, and a page takes whole ranges of them, so a key that is there from the
  * first to the last call is returned.
  *
- * A call sees the slots of one shard, the one that is locked, and looks at a bounded number of
- * slots and records. A pattern with a literal hash tag has one slot, and only that is looked at.
+ * A call goes from shard to shard under one lock at a time and looks at a bounded number of slots
+ * and records. A pattern with a literal hash tag has one slot, and only that is looked at.
  */
 
 import type { Args } from "../../base/args.ts";
 import { Glob } from "../../base/glob.ts";
+import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { firstSlotOf, isExpired, lastSlotOf } from "../../keyspace/walk.ts";
-import { INVALID_CURSOR, SYNTAX_ERROR } from "../../protocol/errors.ts";
+import { INVALID_CURSOR, NOT_AN_INTEGER, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { HASH_END } from "../../structures/table.ts";
-import { longOrReply } from "./numbers.ts";
 import { KEYS_META, SCAN_META } from "./specs.ts";
 import { typeName } from "./type-name.ts";
 
 const COUNT_DEFAULT = 10;
-/** Most slots and records of one page, but for what the last range of hashes brings. */
+/** Most records of one page, but for what the last range of hashes brings. */
 const VISITS_MAX = 4096;
 const CURSOR_MAX = "18446744073709551615";
 
@@ -39,24 +39,23 @@ function cursorOf(args: Args): number {
 
 type ScanOptions = { count: number; glob: Glob | null; type: string | null };
 
-function scanOptionsOrReply(args: Args, reply: Reply): ScanOptions | null {
+/** The options, or the text of the error. */
+function scanOptions(args: Args): ScanOptions | string {
   const options: ScanOptions = { count: COUNT_DEFAULT, glob: null, type: null };
   for (let i = 2; i < args.count; i += 2) {
     const hasValue = i + 1 < args.count;
     if (hasValue && args.is(i, "COUNT")) {
-      options.count = longOrReply(args, i + 1, reply);
-      if (Number.isNaN(options.count)) return null;
-      if (options.count < 1) {
-        reply.error(SYNTAX_ERROR);
-        return null;
-      }
+      const at = i + 1;
+      const known = parseInt64(args.source(at), args.start[at] as number, args.end[at] as number);
+      if (!known) return NOT_AN_INTEGER;
+      options.count = int64ToNumber(int64.hi, int64.lo);
+      if (options.count < 1) return SYNTAX_ERROR;
     } else if (hasValue && args.is(i, "MATCH")) {
       options.glob = globOf(args, i + 1);
     } else if (hasValue && args.is(i, "TYPE")) {
       options.type = args.lower(i + 1);
     } else {
-      reply.error(SYNTAX_ERROR);
-      return null;
+      return SYNTAX_ERROR;
     }
   }
   return options;
@@ -68,145 +67,12 @@ function globOf(args: Args, i: number): Glob | null {
   return glob.isAll ? null : glob;
 }
 
-/** The slot of all keys that can match, -1 if they can be in several. */
-function literalSlot(args: Args): number {
-  let slot = -1;
-  for (let i = 2; i + 1 < args.count; i += 2) {
-    if (args.is(i, "MATCH")) slot = globOf(args, i + 1)?.slot ?? -1;
-  }
-  return slot;
-}
-
-/** One page: what it may still look at, what it found, and where it stands. */
-class Page {
-  readonly found: number[] = [];
-  /** Where the next page begins; `next` is the slot, past the scope at the end. */
-  slot: number;
-  hash: number;
-  private readonly db: Database;
-  private readonly options: ScanOptions;
-  private readonly due: number[] = [];
-  private count: number;
-  private visits: number = VISITS_MAX;
-
-  constructor(db: Database, options: ScanOptions, slot: number, hash: number) {
-    this.db = db;
-    this.options = options;
-    this.slot = slot;
-    this.hash = hash;
-    this.count = options.count;
-  }
-
-  /** Goes on until enough records were looked at, but not beyond slot `last`. */
-  walk(last: number): void {
-    while (this.slot <= last && this.count > 0 && this.visits > 0) {
-      this.visits--;
-      const root = this.db.rootOf(this.slot);
-      const next = root === 0 ? HASH_END : this.take(root);
-      if (next >= HASH_END) this.slot++;
-      this.hash = next >= HASH_END ? 0 : next;
-    }
-  }
-
-  private take(root: number): number {
-    const { db, due, slot } = this;
-    const most = Math.min(this.count, Math.max(this.visits, 1));
-    const next = db.store.table.scan(root, this.hash, most, (p) => {
-      this.count--;
-      this.visits--;
-      if (isExpired(db, p)) due.push(p);
-      else if (this.matches(p)) this.found.push(p);
-    });
-    for (const p of due) db.expireIfDue(p, slot);
-    due.length = 0;
-    return next;
-  }
-
-  private matches(p: number): boolean {
-    const { db } = this;
-    const { glob, type } = this.options;
-    if (type !== null && typeName(db, p) !== type) return false;
-    if (glob === null) return true;
-    const at = db.keyAt(p);
-    return glob.matches(db.bytesOf(p), at, at + db.keyLength(p));
-  }
-}
-
-/** First slot of the next shard that has keys, past the last slot if none has. */
-function nextShardStart(db: Database, shard: number): number {
-  // Unlocked: a shard that has no keys now has none that were there all the time.
-  const { store } = db;
-  for (let next = shard + 1; next <= store.shardOf(db.scopeLast); next++) {
-    if (db.shardKeys(next) > 0) return store.firstSlot(next);
-  }
-  return db.scopeLast + 1;
-}
-
-function replyPage(db: Database, reply: Reply, cursor: number, found: readonly number[]): void {
-  reply.array(2);
-  reply.text(String(cursor));
-  reply.array(found.length);
-  for (const p of found) {
-    const at = db.keyAt(p);
-    reply.bulk(db.bytesOf(p), at, at + db.keyLength(p));
-  }
-}
-
-export const SCAN: CommandSpec = {
-  ...SCAN_META,
-  differs:
-    "One call looks at one shard and at 4,096 places at most, so that a page may hold fewer keys " +
-    "than COUNT, or none, before the end.",
-  locks: "cursor",
-  slotOf(args) {
-    const slot = Math.floor(Math.max(cursorOf(args), 0) / HASH_END);
-    return Math.max(slot, literalSlot(args));
-  },
-  run(db, args, reply) {
-    const cursor = cursorOf(args);
-    if (cursor < 0) {
-      reply.error(INVALID_CURSOR);
-      return;
-    }
-    const options = scanOptionsOrReply(args, reply);
-    if (options === null) return;
-    const only = options.glob === null ? -1 : options.glob.slot;
-    let slot = Math.floor(cursor / HASH_END);
-    let hash = cursor % HASH_END;
-    if (slot < Math.max(only, db.scopeFirst)) {
-      slot = Math.max(only, db.scopeFirst);
-      hash = 0;
-    }
-    if (slot > db.scopeLast || (only >= 0 && slot !== only)) {
-      replyPage(db, reply, 0, []);
-      return;
-    }
-    const page = new Page(db, options, slot, hash);
-    const shard = db.store.shardOf(slot);
-    page.walk(only >= 0 ? only : lastSlotOf(db, shard));
-    let next = page.slot;
-    if (only >= 0 && next > only) next = db.scopeLast + 1;
-    else if (next > lastSlotOf(db, shard)) next = nextShardStart(db, shard);
-    replyPage(db, reply, next > db.scopeLast ? 0 : next * HASH_END + page.hash, page.found);
-  },
-};
-
-/** Keys that match, copied one behind another, and where each ends. */
-class Matches {
-  readonly glob: Glob;
-  count = 0;
-  bytes: Uint8Array = new Uint8Array(1024);
-  ends: Float64Array = new Float64Array(64);
+/** Keys copied one behind another, and where each ends. */
+class CopiedKeys {
+  private count = 0;
   private length = 0;
-
-  constructor(glob: Glob) {
-    this.glob = glob;
-  }
-
-  /** True if the key at `start..end` may be in the reply. */
-  wants(source: Uint8Array, start: number, end: number): boolean {
-    return this.glob.isAll || this.glob.matches(source, start, end);
-  }
+  private bytes: Uint8Array = new Uint8Array(1024);
+  private ends: Float64Array = new Float64Array(64);
 
   add(source: Uint8Array, start: number, end: number): void {
     const length = this.length + end - start;
@@ -224,7 +90,129 @@ class Matches {
     this.length = length;
     this.ends[this.count++] = length;
   }
+
+  reply(reply: Reply): void {
+    reply.array(this.count);
+    for (let k = 0, start = 0; k < this.count; k++) {
+      const end = this.ends[k] as number;
+      reply.bulk(this.bytes, start, end);
+      start = end;
+    }
+  }
 }
+
+/** One page: what it may still look at, what it found, and where it stands. */
+class Page {
+  readonly options: ScanOptions;
+  readonly found: CopiedKeys = new CopiedKeys();
+  /** Where the next page begins; past the scope at the end. */
+  slot: number;
+  hash: number;
+  private count: number;
+  private visits: number = VISITS_MAX;
+
+  constructor(options: ScanOptions, slot: number, hash: number) {
+    this.options = options;
+    this.slot = slot;
+    this.hash = hash;
+    this.count = options.count;
+  }
+
+  get isFull(): boolean {
+    return this.count <= 0 || this.visits <= 0;
+  }
+
+  /** Goes on until enough records were looked at, but not beyond slot `last`, whose shard is locked. */
+  walk(db: Database, last: number): void {
+    while (this.slot <= last && !this.isFull) {
+      const root = db.rootOf(this.slot);
+      const next = root === 0 ? HASH_END : this.take(db, root);
+      if (next >= HASH_END) this.slot++;
+      this.hash = next >= HASH_END ? 0 : next;
+    }
+  }
+
+  private take(db: Database, root: number): number {
+    const { slot } = this;
+    const due: number[] = [];
+    const most = Math.min(this.count, Math.max(this.visits, 1));
+    const next = db.store.table.scan(root, this.hash, most, (p) => {
+      this.count--;
+      this.visits--;
+      if (isExpired(db, p)) due.push(p);
+      else this.add(db, p);
+    });
+    for (const p of due) db.expireIfDue(p, slot);
+    return next;
+  }
+
+  private add(db: Database, p: number): void {
+    const { glob, type } = this.options;
+    if (type !== null && typeName(db, p) !== type) return;
+    const at = db.keyAt(p);
+    const end = at + db.keyLength(p);
+    if (glob === null || glob.matches(db.bytesOf(p), at, end))
+      this.found.add(db.bytesOf(p), at, end);
+  }
+}
+
+function replyPage(reply: Reply, cursor: number, found: CopiedKeys): void {
+  reply.array(2);
+  reply.text(String(cursor));
+  found.reply(reply);
+}
+
+/** The page that a call asks for, or the text of the error. */
+function pageOf(db: Database, args: Args): Page | string {
+  const cursor = cursorOf(args);
+  if (cursor < 0) return INVALID_CURSOR;
+  const options = scanOptions(args);
+  if (typeof options === "string") return options;
+  const only = options.glob === null ? -1 : options.glob.slot;
+  const slot = Math.floor(cursor / HASH_END);
+  const first = Math.max(only, db.scopeFirst);
+  if (slot < first) return new Page(options, first, 0);
+  const isPast = only >= 0 && slot !== only;
+  return new Page(options, isPast ? db.scopeLast + 1 : slot, cursor % HASH_END);
+}
+
+export const SCAN: CommandSpec = {
+  ...SCAN_META,
+  differs:
+    "One call looks at 4,096 places at most, so that a page may hold fewer keys than COUNT, or " +
+    "none, before the end.",
+  locks: "each",
+  begin: (db, args): Page | string => pageOf(db, args),
+  firstShard(db, state) {
+    const slot = typeof state === "string" ? db.scopeFirst : (state as Page).slot;
+    return db.store.shardOf(Math.min(slot, db.scopeLast));
+  },
+  part(db, shard, state) {
+    if (typeof state === "string") return true;
+    const page = state as Page;
+    if (page.slot > db.scopeLast) return true;
+    const only = page.options.glob?.slot ?? -1;
+    const last = lastSlotOf(db, shard);
+    if (db.shardKeys(shard) === 0) {
+      page.slot = last + 1;
+      page.hash = 0;
+    } else {
+      page.walk(db, only >= 0 ? only : last);
+    }
+    if (only >= 0 && page.slot > only) page.slot = db.scopeLast + 1;
+    return page.isFull;
+  },
+  finish(db, state, _args, reply) {
+    if (typeof state === "string") {
+      reply.error(state);
+      return;
+    }
+    const { slot, hash, found } = state as Page;
+    replyPage(reply, slot > db.scopeLast ? 0 : slot * HASH_END + hash, found);
+  },
+};
+
+type Matches = { glob: Glob; keys: CopiedKeys };
 
 export const KEYS: CommandSpec = {
   ...KEYS_META,
@@ -232,32 +220,26 @@ export const KEYS: CommandSpec = {
     "Shards are looked at one after another: of a command that changes several at once meanwhile, " +
     "a part may be seen.",
   locks: "each",
-  begin: (_db, args): Matches => new Matches(new Glob(args.take(1))),
+  begin: (_db, args): Matches => ({ glob: new Glob(args.take(1)), keys: new CopiedKeys() }),
   part(db, shard, state) {
-    const matches = state as Matches;
-    const { slot: only } = matches.glob;
+    const { glob, keys } = state as Matches;
+    const { slot: only } = glob;
     const first = firstSlotOf(db, shard);
     const last = lastSlotOf(db, shard);
     const visit = (p: number): void => {
       const u8 = db.bytesOf(p);
       const at = db.keyAt(p);
       const end = at + db.keyLength(p);
-      if (matches.wants(u8, at, end) && !isExpired(db, p)) matches.add(u8, at, end);
+      if ((glob.isAll || glob.matches(u8, at, end)) && !isExpired(db, p)) keys.add(u8, at, end);
     };
     if (only >= 0) {
       if (only >= first && only <= last) db.store.table.each(db.rootOf(only), visit);
-      return;
+    } else if (db.shardKeys(shard) > 0) {
+      for (let slot = first; slot <= last; slot++) db.store.table.each(db.rootOf(slot), visit);
     }
-    if (db.shardKeys(shard) === 0) return;
-    for (let slot = first; slot <= last; slot++) db.store.table.each(db.rootOf(slot), visit);
+    return false;
   },
   finish(_db, state, _args, reply) {
-    const { bytes, count, ends } = state as Matches;
-    reply.array(count);
-    for (let k = 0, start = 0; k < count; k++) {
-      const end = ends[k] as number;
-      reply.bulk(bytes, start, end);
-      start = end;
-    }
+    (state as Matches).keys.reply(reply);
   },
 };
