@@ -51,6 +51,9 @@ export const PORT_MAX = 65535;
 export const QUORUM_PORT_OFFSET = 200;
 /** `cluster-port` when it is 0: the client port plus this. */
 export const CLUSTER_PORT_OFFSET = 10000;
+/** Where `shard-owners-port auto` looks. */
+export const OWNER_PORTS_FROM = 10240;
+export const OWNER_PORTS_TO = 32768;
 /** Blocks of ports tried for `shard-owners-port auto`. */
 export const OWNER_PORT_TRIES = 100;
 /** What the system has room for in the address of a unix socket. */

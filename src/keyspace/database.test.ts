@@ -152,3 +152,18 @@ function firstRecord(t: TestStore, slot: number): number {
   });
   return found;
 }
+
+test("a command over several shards runs at the latest time any of them has seen", () => {
+  const t = new TestStore({ shards: 4, commands: STRING_COMMANDS });
+  const { store } = t;
+  const start = store.now;
+  t.advance(50);
+  store.enterShard(1);
+  t.advance(-40);
+  store.enterShards(Int32Array.of(0, 1, 2), 3);
+  assert.equal(store.now, start + 50);
+  store.enterShard(2);
+  assert.equal(store.now, start + 50, "a shard that took part does not go back");
+  store.enterShard(3);
+  assert.equal(store.now, start + 10);
+});

@@ -113,6 +113,20 @@ export class Store {
     }
   }
 
+  /** As `enterShard`, for a command over the first `count` shards of a list: one time for all. */
+  enterShards(list: Int32Array, count: number): void {
+    let time = this.clock.unixMs;
+    for (let n = 0; n < count; n++) time = Math.max(time, this.timeOf(list[n] as number));
+    for (let n = 0; n < count; n++) {
+      this.times[(shardRow(list[n] as number) + S_TIME_LOW) >> 1] = time;
+    }
+    if (this.now !== time) this.setTime(time);
+  }
+
+  private timeOf(shard: number): number {
+    return this.times[(shardRow(shard) + S_TIME_LOW) >> 1] as number;
+  }
+
   /** Seconds after the store's base, rounded down, as segments keep their earliest expiry. */
   expirySeconds(unixMs: number): number {
     const seconds = Math.floor(unixMs / 1000) - this.baseSeconds;

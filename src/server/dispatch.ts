@@ -413,8 +413,8 @@ export class Dispatcher {
           return shard;
         }
       }
-      server.store.enterShard(shard);
     }
+    server.store.enterShards(shardList, this.shardCount);
     this.locksTaken += this.shardCount;
     return -1;
   }

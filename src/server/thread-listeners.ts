@@ -1,10 +1,17 @@
 /**
  * What a process listens on, bound by the supervisor before anything serves.
  */
+
+import { randomInt } from "node:crypto";
 import { chmodSync, unlinkSync } from "node:fs";
 import { createServer, type ListenOptions, type Server } from "node:net";
 import { errorText } from "../env/config-host.ts";
-import { OWNER_PORT_TRIES, UNIX_PATH_BYTES_MAX } from "../limits.ts";
+import {
+  OWNER_PORT_TRIES,
+  OWNER_PORTS_FROM,
+  OWNER_PORTS_TO,
+  UNIX_PATH_BYTES_MAX,
+} from "../limits.ts";
 import { AUTO_PORT, type Config } from "./config/config.ts";
 
 /** A bound listener: owner's port, or -1 for the plain one. */
@@ -72,7 +79,9 @@ async function bindPort(
     } catch (error) {
       if (optional && isMissing(error)) continue;
       closeAll(bound);
-      const what = isMissing(error) ? `bind ${host}` : `${directive} ${chosen}`;
+      const { code } = error as { code?: string };
+      const isPort = code === "EADDRINUSE" || code === "EACCES";
+      const what = isPort ? `${directive} ${chosen}` : `bind ${host}`;
       throw new BindError(`${what}: ${lowerFirst(errorText(error))}`);
     }
   }
@@ -105,10 +114,8 @@ async function bindOwners(plan: BindPlan, first: number, count: number): Promise
 /** Finds `count` free ports in a row by holding them until all are had. */
 async function bindOwnersAnywhere(plan: BindPlan, count: number): Promise<Bound[]> {
   for (let tries = 0; tries < OWNER_PORT_TRIES; tries++) {
-    const probe = await bindPort(plan, "shard-owners-port", 0, 0);
-    const first = probe[0]?.port ?? 0;
-    closeAll(probe);
-    if (first + count > 65536) continue;
+    // Below the ports that the system gives to outgoing connections, where long runs are rare.
+    const first = randomInt(OWNER_PORTS_FROM, OWNER_PORTS_TO - count);
     try {
       return await bindOwners(plan, first, count);
     } catch (error) {

@@ -43,7 +43,11 @@ for (const threads of [1, 4]) {
 
     before(async () => {
       oracle = await startRedis({ "enable-debug-command": "yes" });
-      subject = await startZeroHop({ threads, "enable-debug-command": "yes" });
+      subject = await startZeroHop({
+        threads,
+        bind: "127.0.0.1",
+        "enable-debug-command": "yes",
+      });
     });
 
     after(async () => {

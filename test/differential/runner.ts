@@ -48,7 +48,8 @@ class Lane {
     while (this.#clients.length < count) {
       const client = await RespClient.connect(this.#address);
       client.timeoutMs = this.#silenceMs;
-      if (this.#protocol === 3) await client.call("HELLO", "3");
+      // Its answer comes before the next one connects, so that ids go up with the connections.
+      await client.call("HELLO", String(this.#protocol));
       this.#clients.push(client);
     }
   }

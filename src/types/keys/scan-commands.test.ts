@@ -56,10 +56,7 @@ for (const shards of SHARD_COUNTS) {
 
     test("an empty database is one page", () => {
       const t = keyStore({ shards });
-      assert.deepEqual(scan(t, "0"), {
-        cursor: shards === 1 ? `${4096 * 2 ** 32}` : "0",
-        keys: [],
-      });
+      assert.deepEqual(scan(t, "0"), { cursor: "0", keys: [] });
       assert.deepEqual(scanAll(t), []);
     });
 
@@ -145,23 +142,22 @@ for (const shards of SHARD_COUNTS) {
       assert.deepEqual(seen.sort(), names.sort());
     });
 
-    test("a page is bounded and stays within the locked shard", () => {
+    test("a page is bounded, and takes a small database whole", () => {
       const t = keyStore({ shards });
+      for (let i = 0; i < 500; i++) t.call("SET", `k${i}`, "v");
+      const whole = scan(t, "0", "COUNT", "1000");
+      assert.equal(whole.cursor, "0");
+      assert.equal(new Set(whole.keys).size, 500);
       for (let i = 0; i < 20_000; i++) t.call("SET", `k${i}`, "v");
-      const command = t.commands.list.find(({ name }) => name === "scan");
-      assert.ok(command);
       let cursor = "0";
+      let keys = 0;
       do {
-        const before = Math.floor(Number(cursor) / 2 ** 32);
-        const shard = t.store.shardOf(before);
         const page = scan(t, cursor, "COUNT", "1000000");
         assert.ok(page.keys.length <= 4096 + 512, `${page.keys.length} keys in a page`);
-        for (const key of page.keys) assert.equal(t.store.shardOf(slotOf(key)), shard);
+        keys += page.keys.length;
         cursor = page.cursor;
-        const next = Math.floor(Number(cursor) / 2 ** 32);
-        assert.ok(cursor === "0" || next <= t.store.firstSlot(shard + 1));
-        assert.ok(cursor === "0" || next - before <= 4096);
       } while (cursor !== "0");
+      assert.equal(keys, 20_000);
     });
   });
 }
