@@ -1,10 +1,10 @@
 /**
  * Emptying databases, and freeing what they held.
  *
- * FLUSHALL and FLUSHDB only take the roots away: the block of roots is put on the garbage list in
- * shared memory, and the threads take its tables apart later, in slices. One thread works on a
- * block at a time; it marks the block, and holds the lock of a slot's shard while it is at that
- * slot. So whoever holds all shard locks sees every table whole, and finds all of them.
+ * A flush of more than a few keys only takes the roots away: the block of roots is put on the
+ * garbage list in shared memory, and the threads take its tables apart later, in slices. One thread
+ * works on a block at a time; it marks the block, and holds the lock of a slot's shard while it is
+ * at that slot. So whoever holds all shard locks sees every table whole, and finds all of them.
  *
  *   H_GARBAGE -> block -> block -> 0     linked through C_NEXT_GARBAGE
  *
@@ -34,8 +34,8 @@ const SLOT_AT: number = ROOT_COUNTERS_AT + C_GARBAGE_SLOT;
 const BUSY: number = 1 << 30;
 /** Most records freed under one lock. */
 const RECORDS_PER_LOCK = 512;
-/** A database with no more keys is emptied on the spot. */
-const FREED_AT_ONCE_MAX = 512;
+/** Keys that a flush frees itself. */
+export const FREED_AT_ONCE_MAX = 512;
 
 /** Runs something under a shard's lock, or returns false at once when that is taken. */
 export type ShardLocks = { tryShard(shard: number, run: () => void): boolean };
@@ -45,10 +45,10 @@ type Roots = { pointer: number; cells: Int32Array; base: number };
 
 /**
  * Takes all keys within the database's scope out of it and returns how many those were. All shards
- * are locked. A few keys are freed at once, which costs less than a block on the list; if only a
- * part of the slots is in the scope and memory is out, so are many.
+ * are locked. Up to `atOnceMax` keys are freed at once, which costs less than a block on the list;
+ * if only a part of the slots is in the scope and memory is out, so are more.
  */
-export function emptyDatabase(db: Database): number {
+export function emptyDatabase(db: Database, atOnceMax: number = FREED_AT_ONCE_MAX): number {
   const { store } = db;
   const isWhole = db.scopeFirst === 0 && db.scopeLast === SLOTS - 1;
   let keys = 0;
@@ -56,15 +56,19 @@ export function emptyDatabase(db: Database): number {
   for (let shard = store.shardOf(db.scopeFirst); shard <= last; shard++) {
     keys += keysOfShard(db, shard);
   }
-  if (keys <= FREED_AT_ONCE_MAX) {
+  const isSmall = keys <= atOnceMax;
+  if (!isWhole && isSmall) {
     if (keys > 0) freeSlots(db);
-    const pointer = isWhole ? db.detachRoots() : 0;
-    if (pointer !== 0) store.heap.freeLarge(pointer);
     return keys;
   }
   const pointer = isWhole ? db.detachRoots() : detachSlots(db);
-  if (pointer !== 0) put(store, rootsAt(store, pointer), keys);
-  else freeSlots(db);
+  if (pointer === 0) {
+    if (keys > 0) freeSlots(db);
+  } else if (isSmall) {
+    freeRoots(store, pointer);
+  } else {
+    put(store, rootsAt(store, pointer), keys);
+  }
   return keys;
 }
 
@@ -83,13 +87,34 @@ function detachSlots(db: Database): number {
 
 /** Frees the keys within the scope here and now. */
 function freeSlots(db: Database): void {
-  const { store } = db;
   const cell = new Int32Array(1);
   for (let slot = db.scopeFirst; slot <= db.scopeLast; slot++) {
-    const shard = store.shardOf(slot);
     cell[0] = db.detachSlot(slot);
-    store.table.dismantle(shard, cell, 0, Number.POSITIVE_INFINITY, (p) => db.freeRecord(shard, p));
+    freeSlot(db.store, slot, cell, 0, Number.POSITIVE_INFINITY);
   }
+}
+
+/** Frees a block of roots and all that hangs on it here and now. */
+function freeRoots(store: Store, pointer: number): void {
+  const { cells, base } = rootsAt(store, pointer);
+  for (let slot = 0; slot < SLOTS; slot++) {
+    if (cells[base + slot] === 0) continue;
+    freeSlot(store, slot, cells, base + slot, Number.POSITIVE_INFINITY);
+  }
+  store.heap.freeLarge(pointer);
+}
+
+/** Frees up to `most` records of a slot, whose shard is locked. Returns how many. */
+function freeSlot(
+  store: Store,
+  slot: number,
+  cells: Int32Array,
+  cell: number,
+  most: number,
+): number {
+  const db = store.databases[0] as Database;
+  const shard = store.shardOf(slot);
+  return store.table.dismantle(shard, cells, cell, most, (p) => db.freeRecord(shard, p));
 }
 
 function rootsAt(store: Store, pointer: number): Roots {
@@ -114,13 +139,23 @@ function put(store: Store, roots: Roots, keys: number): void {
 }
 
 /**
- * Frees up to `limit` records of one flushed database, with at most RECORDS_PER_LOCK under one
- * lock; no shard is locked by the caller. Returns how many it freed: 0 when there is nothing left
- * or others are at it.
+ * Frees up to `limit` records of flushed databases, with at most RECORDS_PER_LOCK under one lock;
+ * no shard is locked by the caller. Returns how many things it freed, an emptied block of roots
+ * being one: 0 when there is nothing left, or others are at it.
  */
 export function freeGarbageSlice(store: Store, locks: ShardLocks, limit: number): number {
-  const roots = claim(store);
-  if (roots === null) return 0;
+  let done = 0;
+  while (done < limit) {
+    const roots = claim(store);
+    if (roots === null) break;
+    const freed = freeSome(store, locks, roots, limit - done);
+    done += freed;
+    if (freed === 0) break;
+  }
+  return done;
+}
+
+function freeSome(store: Store, locks: ShardLocks, roots: Roots, limit: number): number {
   const { cells, base } = roots;
   // The first slot that was passed over because its shard was locked.
   let passed = SLOTS;
@@ -131,13 +166,11 @@ export function freeGarbageSlice(store: Store, locks: ShardLocks, limit: number)
       slot++;
       continue;
     }
-    const shard = store.shardOf(slot);
     const most = Math.min(limit - done, RECORDS_PER_LOCK);
-    let freed = 0;
+    const shard = store.shardOf(slot);
     const got = locks.tryShard(shard, () => {
-      freed = freeSlot(store, shard, roots, slot, most);
+      done += freeSlot(store, slot, cells, base + slot, most);
     });
-    done += freed;
     if (!got) {
       passed = Math.min(passed, slot);
       slot = store.firstSlot(shard + 1);
@@ -145,15 +178,7 @@ export function freeGarbageSlice(store: Store, locks: ShardLocks, limit: number)
   }
   Atomics.sub(store.control, H_GARBAGE_COUNT, done);
   store.stats.add(FREED, done);
-  giveBack(store, roots, Math.min(passed, slot));
-  return done;
-}
-
-function freeSlot(store: Store, shard: number, roots: Roots, slot: number, most: number): number {
-  const db = store.databases[0] as Database;
-  return store.table.dismantle(shard, roots.cells, roots.base + slot, most, (p) =>
-    db.freeRecord(shard, p),
-  );
+  return giveBack(store, roots, Math.min(passed, slot)) ? done + 1 : done;
 }
 
 /** Marks the first block of the list that nobody works on. Null if there is none. */
@@ -178,16 +203,20 @@ function claim(store: Store): Roots | null {
   return claimed;
 }
 
-/** Takes the mark off a block whose slots below `slot` are empty, and frees one that is empty. */
-function giveBack(store: Store, roots: Roots, slot: number): void {
+/**
+ * Takes the mark off a block whose slots below `slot` are empty. True if all are, and the block
+ * was freed.
+ */
+function giveBack(store: Store, roots: Roots, slot: number): boolean {
   const { control, heap } = store;
   if (slot < SLOTS || !tryAcquire(control, H_GARBAGE_LOCK, store.thread)) {
     Atomics.store(roots.cells, roots.base + SLOT_AT, slot);
-    return;
+    return false;
   }
   unlink(store, roots);
   heap.freeLarge(roots.pointer);
   release(control, H_GARBAGE_LOCK);
+  return true;
 }
 
 function unlink(store: Store, roots: Roots): void {

@@ -2,7 +2,7 @@
 import type { Args } from "../../base/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
-import { emptyDatabase } from "../../keyspace/garbage.ts";
+import { emptyDatabase, FREED_AT_ONCE_MAX } from "../../keyspace/garbage.ts";
 import { firstSlotOf, keysOfShard, keysOfSlot, lastSlotOf } from "../../keyspace/walk.ts";
 import { DB_OUT_OF_RANGE, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
@@ -11,7 +11,7 @@ import { DBSIZE_META, FLUSHALL_META, FLUSHDB_META, RANDOMKEY_META, SWAPDB_META }
 
 const SWAPDB_IN_CLUSTER = "ERR SWAPDB is not allowed in cluster mode";
 const FLUSH_DIFFERS =
-  "Memory is always given back a little at a time afterwards; ASYNC and SYNC make no difference.";
+  "Of many keys memory is given back a little at a time afterwards, be it ASYNC or SYNC.";
 
 type Sum = { keys: number };
 
@@ -52,10 +52,13 @@ export const FLUSHALL: CommandSpec = {
   locks: "all",
   run(db, args, reply) {
     if (!isFlushOrReply(args, reply)) return;
+    let atOnceMax = FREED_AT_ONCE_MAX;
     for (const each of db.store.databases) {
       each.scopeFirst = db.scopeFirst;
       each.scopeLast = db.scopeLast;
-      each.changedAll(emptyDatabase(each));
+      const keys = emptyDatabase(each, atOnceMax);
+      atOnceMax -= Math.min(keys, atOnceMax);
+      each.changedAll(keys);
     }
     reply.ok();
   },

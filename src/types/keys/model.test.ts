@@ -18,7 +18,15 @@ const NUMBERS = ["0", "-1", "9999", "2147483648", "9223372036854775807"];
 const DATABASES = 3;
 
 type Entry = { text: string; expiryMs: number };
-type Run = { seed: number; shards: number; steps: number; refuseEvery: number };
+type Run = {
+  seed: number;
+  shards: number;
+  steps: number;
+  keys: number;
+  refuseEvery: number;
+  /** Chance of what is rare. */
+  housekeeping: number;
+};
 
 class Fuzz {
   readonly random: Random;
@@ -34,7 +42,7 @@ class Fuzz {
     this.t = keyStore({ shards: run.shards, databases: DATABASES });
     this.t.heap.refuseEvery = run.refuseEvery;
     for (let db = 0; db < DATABASES; db++) this.model.push(new Map());
-    for (let i = 0; i < 60; i++) {
+    for (let i = 0; i < run.keys; i++) {
       const key = i % 2 === 0 ? `{s}${i}` : `k${i}`;
       this.keys.push(i % 10 === 0 ? key.padEnd(250 + i, "x") : key);
     }
@@ -116,7 +124,7 @@ class Fuzz {
         t.select(random.below(DATABASES));
         break;
       default:
-        if (random.chance(0.1)) this.housekeep();
+        if (random.chance(this.run.housekeeping)) this.housekeep();
     }
   }
 
@@ -257,16 +265,18 @@ class Fuzz {
 }
 
 const RUNS: readonly Run[] = [
-  { seed: 1, shards: 1, steps: 20_000, refuseEvery: 0 },
-  { seed: 2, shards: 4, steps: 20_000, refuseEvery: 0 },
-  { seed: 3, shards: 64, steps: 10_000, refuseEvery: 0 },
-  { seed: 4, shards: 4, steps: 20_000, refuseEvery: 7 },
-  { seed: 5, shards: 1, steps: 10_000, refuseEvery: 3 },
+  { seed: 1, shards: 1, steps: 20_000, keys: 60, refuseEvery: 0, housekeeping: 0.1 },
+  { seed: 2, shards: 4, steps: 20_000, keys: 60, refuseEvery: 0, housekeeping: 0.1 },
+  { seed: 3, shards: 64, steps: 10_000, keys: 60, refuseEvery: 0, housekeeping: 0.1 },
+  // So many keys that flushes leave garbage.
+  { seed: 4, shards: 4, steps: 60_000, keys: 1500, refuseEvery: 0, housekeeping: 0.01 },
+  { seed: 5, shards: 4, steps: 20_000, keys: 60, refuseEvery: 7, housekeeping: 0.1 },
+  { seed: 6, shards: 1, steps: 10_000, keys: 60, refuseEvery: 3, housekeeping: 0.1 },
 ];
 
 for (const run of RUNS) {
-  const { shards, refuseEvery } = run;
-  test(`the model agrees: ${shards} shards, refusing every ${refuseEvery}th allocation`, () => {
+  const { shards, keys, refuseEvery } = run;
+  test(`the model agrees: ${shards} shards, ${keys} keys, refusing ${refuseEvery}`, () => {
     const seed = testSeed(run.seed);
     const fuzz = new Fuzz({ ...run, seed });
     for (let step = 0; step < run.steps; step++) {

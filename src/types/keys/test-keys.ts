@@ -27,12 +27,9 @@ export function freeLocks(store: Store): ShardLocks {
 
 /** Frees all garbage, `limit` records at a time. Returns how many records those were. */
 export function freeGarbage(store: Store, limit: number = 100): number {
-  let total = 0;
-  for (;;) {
-    const freed = freeGarbageSlice(store, freeLocks(store), limit);
-    if (freed === 0) return total;
-    total += freed;
-  }
+  const before = store.stats.sum("lazyfreed_objects");
+  while (freeGarbageSlice(store, freeLocks(store), limit) > 0);
+  return store.stats.sum("lazyfreed_objects") - before;
 }
 
 /** Words of a reply that is an array of bulk strings. */
