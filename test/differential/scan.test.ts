@@ -1,6 +1,6 @@
 /**
- * The contract of SCAN: what is there from the start of an iteration to its end comes at least once,
- * whatever else comes and goes meanwhile, and an iteration ends.
+ * The contract of SCAN: what is there from the start of an iteration to its end comes at least
+ * once, whatever else comes and goes meanwhile, and an iteration ends.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
