@@ -2,7 +2,8 @@
  * CRC16-XMODEM (polynomial 0x1021, start 0, nothing reflected) and the hash slot of a key.
  *
  * Four bytes a step: TABLE holds four tables of 256, table k being the effect of a byte followed by
- * k zero bytes. Within a step the four look-ups do not wait for each other, which makes the chain of
+ * k zero bytes. Within a step the four look-ups do not wait for each other, which makes the chain
+ * of
  * dependent loads four times shorter than byte by byte (bench/micro/base-hash.ts).
  *
  *   TABLE  | 0..255: k = 0 | 256..511: k = 1 | 512..767: k = 2 | 768..1023: k = 3 |
@@ -48,7 +49,8 @@ export function crc16(buf: Uint8Array, start: number, end: number): number {
  * The slot of a key: only what lies between the first `{` and the first `}` after it counts, if
  * that is not empty; otherwise the whole key.
  *
- * One pass looks for the brace and computes the sum of a key without one: the comparisons run in the
+ * One pass looks for the brace and computes the sum of a key without one: the comparisons run in
+ * the
  * shadow of the look-ups, a scan beforehand would double the time.
  */
 export function keySlot(buf: Uint8Array, start: number, end: number): number {

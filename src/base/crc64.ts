@@ -3,7 +3,8 @@
  * check sum of RDB files and DUMP payloads. The sum is two 32-bit halves, since BigInt would be
  * twenty times slower.
  *
- * Eight bytes a step: TABLE holds eight tables of 256 pairs, table k being the effect of a byte that
+ * Eight bytes a step: TABLE holds eight tables of 256 pairs, table k being the effect of a byte
+ * that
  * k zero bytes follow.
  *
  *   TABLE  | 0..511: k = 0, pairs (lo, hi) | 512..1023: k = 1 | ... | 3584..4095: k = 7 |

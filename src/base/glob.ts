@@ -2,13 +2,15 @@
  * Redis's glob patterns: `*`, `?`, `[abc]`, `[^a-z]`, `\x`. Some of its rules surprise:
  *   - the empty text is matched by the empty pattern only, not by `*`;
  *   - a class without its `]` ends with the pattern; so does `[^`, which matches any byte;
- *   - `[b-a]` is `[a-b]`, `[a-]` is the range from `a` to `]`, `[]` matches nothing, `[^]` any byte;
+ *   - `[b-a]` is `[a-b]`, `[a-]` is the range from `a` to `]`, `[]` matches nothing, `[^]` any
+ * byte;
  *   - bounds of ranges are put in order as signed bytes and folded afterwards, so that `[Z-a]` is
  *     empty when case is ignored;
  *   - an escaped byte in a class keeps its case even when the rest ignores it.
  *
  * Each element but the star takes exactly one byte, so when an attempt fails only the last star has
- * to be tried further on. Time is at most pattern length times text length, and nothing is allocated
+ * to be tried further on. Time is at most pattern length times text length, and nothing is
+ * allocated
  * per match.
  */
 

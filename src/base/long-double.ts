@@ -1,16 +1,19 @@
 /**
  * The 80-bit long double of x86, in which Redis computes INCRBYFLOAT and HINCRBYFLOAT: 64 bits of
- * significand, exponents down to 2^-16445 and up to 2^16384, rounding to nearest, ties to even. Doubles
+ * significand, exponents down to 2^-16445 and up to 2^16384, rounding to nearest, ties to even.
+ * Doubles
  * would not do: 128 + 0.1 is 128.10000000000000001 there.
  *
- * Everything is exact in BigInt and rounded once. The sign of zero is not kept, since no text shows it.
+ * Everything is exact in BigInt and rounded once. The sign of zero is not kept, since no text
+ * shows it.
  */
 
 import { latin1Bytes } from "./bytes.ts";
 import { scanNumber } from "./number-scan.ts";
 
 /**
- * `significand * 2^exponent`, the significand at most 2^64 in size. An infinity has the significand 1n
+ * `significand * 2^exponent`, the significand at most 2^64 in size. An infinity has the
+ * significand 1n
  * or -1n, NaN has 0n.
  */
 export interface LongDouble {

@@ -3,8 +3,10 @@
  * choose keys that collide; hashes of the multiply-and-shift kind have collisions for every seed.
  *
  * The state is four words in locals; sums wrap by `| 0`. The message is read as little-endian words
- * at any offset. Nothing is allocated. There are two forms with the same result: reading words through
- * a DataView is a third faster than putting them together from bytes (bench/micro/base-leaves.ts), so
+ * at any offset. Nothing is allocated. There are two forms with the same result: reading words
+ * through
+ * a DataView is a third faster than putting them together from bytes (bench/micro/base-leaves.ts),
+ * so
  * whoever has a view of its buffer at hand uses that one.
  */
 

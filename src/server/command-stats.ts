@@ -1,5 +1,6 @@
 /**
- * Calls and time per command: rows of doubles in shared memory, the same rows as `keyspace/stats.ts`.
+ * Calls and time per command: rows of doubles in shared memory, the same rows as
+ * `keyspace/stats.ts`.
  *
  * Calls are exact. Reading the clock twice costs a tenth of a short command, so that only every
  * SAMPLE_EVERY-th call of a fast command is timed (and its first, and every call of a slow one);
