@@ -39,7 +39,7 @@ function writeServer(repository: string, figures: FakeFigures): void {
   );
 }
 
-/** A repository with one commit: a package, its budgets, and a server unless `figures` is absent. */
+/** A repository with one commit: package, budgets, and a server unless `figures` is absent. */
 function makeRepository(name: string, figures: FakeFigures | undefined): string {
   const repository = join(folder, name);
   mkdirSync(join(repository, "bench"), { recursive: true });

@@ -53,7 +53,7 @@ function matchFrom(
   const patternEnd = pattern.length;
   let p = patternAt;
   let t = start;
-  // Where the pattern goes on behind the last star, and where the text it takes ends for now.
+  // Where the pattern goes on behind the last star, and where the text it has taken ends.
   let starP = -1;
   let starT = 0;
   while (t < end) {
@@ -181,7 +181,7 @@ export class Glob {
   }
 }
 
-/** The slot of all keys that begin with a prefix, or of the prefix itself when it is a whole key. */
+/** The slot of all keys that begin with a prefix, or of the prefix when it is a whole key. */
 function prefixSlot(prefix: Uint8Array, isWhole: boolean): number {
   if (isWhole) return keySlot(prefix, 0, prefix.length);
   const open = prefix.indexOf(123);

@@ -140,7 +140,7 @@ function cut(
   }
 }
 
-/** How often `unit` can be added to `rest` within `width` while the sum comes nearer to `target`. */
+/** How often `unit` fits on `rest` within `width` while the sum comes nearer to `target`. */
 function stepsDown(rest: bigint, width: bigint, unit: bigint, target: bigint): number {
   let steps = 0;
   let sum = rest;

@@ -27,7 +27,7 @@ export function writeLog(settings: LogSettings, level: string, text: string): vo
   try {
     file = openSync(settings.logfile, "a");
   } catch {
-    // Redis goes on without a log it can no longer open.
+    // Redis goes on without a log that it cannot open.
     return;
   }
   writeAll(file, line);

@@ -7,7 +7,7 @@ import type { Heap } from "../memory/heap.ts";
 import { CHUNK_SHIFT, UNIT_MASK } from "../memory/layout.ts";
 import { BIG_HEADER_BYTES } from "../structures/record.ts";
 
-/** Word behind the pins: 1 while no record has the block, so that checks can tell it from a leak. */
+/** Word behind the pins: 1 while no record has the block, so that checks know it. */
 export const BIG_BLOCK_LOOSE = 1;
 
 export const BIG_BLOCK_ORPHAN: number = 1 << 30;

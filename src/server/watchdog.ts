@@ -5,7 +5,7 @@
  */
 import { H_SHARDS, LOCK_OWNER, S_RECORDER_AT, shardRow } from "../memory/layout.ts";
 
-/** Looks in a row before a line is written, so that a long but lawful command does not fill a log. */
+/** Looks in a row before a line is written: a long but lawful command fills no log. */
 const LOOKS = 10;
 
 export class Watchdog {

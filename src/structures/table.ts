@@ -1,3 +1,4 @@
+// long: segments, growth and walks share one set of words; they are due to be split.
 /**
  * The hash table of records: one per database and slot, and for large collections.
  *

@@ -28,7 +28,8 @@ describe("configuration", needsOurs(), () => {
     const conf = path.join(folder, "test.conf");
     writeFileSync(
       conf,
-      'port auto\nbind 127.0.0.1\ntimeout 1\ntcp-keepalive 1\nmaxclients 101\nmaxmemory 100mb\nlogfile ""\n',
+      "port auto\nbind 127.0.0.1\ntimeout 1\ntcp-keepalive 1\nmaxclients 101\n" +
+        'maxmemory 100mb\nlogfile ""\n',
     );
     const server = await startFromFile([conf, "--timeout", "3", "--maxclients", "103"], {
       ZEROHOP_TIMEOUT: "2",

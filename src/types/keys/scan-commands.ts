@@ -122,7 +122,7 @@ class Page {
     return this.count <= 0 || this.visits <= 0;
   }
 
-  /** Goes on until enough records were looked at, but not beyond slot `last`, whose shard is locked. */
+  /** Goes on until enough was looked at, but not beyond slot `last`, whose shard is locked. */
   walk(db: Database, last: number): void {
     while (this.slot <= last && !this.isFull) {
       const root = db.rootOf(this.slot);

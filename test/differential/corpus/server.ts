@@ -1,3 +1,4 @@
+// long: a corpus, one case per line, whatever its width.
 /** CONFIG INFO COMMAND TIME SHUTDOWN CLUSTER and what else concerns the process. */
 export const SERVER: string = String.raw`
 # CONFIG GET

@@ -1,3 +1,4 @@
+// long: a corpus, one case per line, read from top to bottom.
 /** GET SET and their family, every option and every error. */
 export const STRINGS: string = String.raw`
 # GET of a missing and of a present key
