@@ -16,6 +16,7 @@ import {
   unknownSubcommandOrArity,
 } from "../protocol/errors.ts";
 import type { Reply } from "../protocol/reply.ts";
+import { scanTable } from "../structures/table-walks.ts";
 import {
   CLUSTER_COUNTKEYSINSLOT_META,
   CLUSTER_GETKEYSINSLOT_META,
@@ -72,7 +73,7 @@ function writeKeys(db: Database, root: number, most: number, reply: Reply): void
   const count = Math.min(most, table.count(root));
   let left = count;
   reply.array(count);
-  table.scan(root, 0, count, (p) => {
+  scanTable(table, root, 0, count, (p) => {
     if (--left < 0) return;
     const at = db.keyAt(p);
     reply.bulk(db.bytesOf(p), at, at + db.keyLength(p));

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { CHUNK_SHIFT, H_SPANS_USED } from "../memory/layout.ts";
 import { WRONGTYPE } from "../protocol/errors.ts";
 import { TYPE_MASK } from "../structures/record.ts";
+import { dismantle, eachRecord } from "../structures/table-walks.ts";
 import { STRING_COMMANDS } from "../types/string/commands.ts";
 import { bulk, error, NIL, OK, TestStore } from "../types/test-support.ts";
 import type { Database } from "./database.ts";
@@ -18,7 +19,7 @@ function empty(t: TestStore, db: Database): void {
   const base = (pointer & 0x7ffffff) << 1;
   for (let slot = 0; slot < 16384; slot++) {
     const shard = store.shardOf(slot);
-    store.table.dismantle(shard, cells, base + slot, 1e9, (p) => db.freeRecord(shard, p));
+    dismantle(store.table, shard, cells, base + slot, 1e9, (p) => db.freeRecord(shard, p));
   }
   store.heap.freeLarge(pointer);
   for (let shard = 0; shard < store.shards; shard++) store.heap.trim(shard);
@@ -86,7 +87,7 @@ test("freeing the records of a flushed database leaves the counts of the new one
   assert.ok(bytes > 100_000);
   const cells = store.heap.i32[pointer >>> CHUNK_SHIFT] as Int32Array;
   const cell = ((pointer & 0x7ffffff) << 1) + slot;
-  store.table.dismantle(0, cells, cell, 10, (p) => db.freeRecord(0, p));
+  dismantle(store.table, 0, cells, cell, 10, (p) => db.freeRecord(0, p));
   store.heap.freeLarge(pointer);
   assert.equal(db.slotBytes(slot), bytes);
   t.check();
@@ -147,7 +148,7 @@ test("the string commands refuse what is no string", () => {
 
 function firstRecord(t: TestStore, slot: number): number {
   let found = 0;
-  t.store.table.each(t.db.rootOf(slot), (p) => {
+  eachRecord(t.store.table, t.db.rootOf(slot), (p) => {
     found = p;
   });
   return found;

@@ -34,7 +34,7 @@ import {
   STRING_BYTES,
   TYPE_MASK,
 } from "../structures/record.ts";
-import { NO_EXPIRY } from "../structures/table.ts";
+import { NO_EXPIRY } from "../structures/segment.ts";
 import { BIG_BLOCK_LOOSE, BIG_BLOCK_ORPHAN, BIG_BLOCK_PINS } from "./big-block.ts";
 import {
   C_EXPIRES,

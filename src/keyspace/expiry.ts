@@ -10,7 +10,8 @@
  * that it looks at each segment once a second at most.
  */
 import { S_EXPIRY_CURSOR, shardRow } from "../memory/layout.ts";
-import { HASH_END, NO_EXPIRY } from "../structures/table.ts";
+import { NO_EXPIRY } from "../structures/segment.ts";
+import { dueRecords, HASH_END, randomRecord } from "../structures/table-walks.ts";
 import type { Database } from "./database.ts";
 import { C_TTL_HIGH, C_TTL_LOW, COUNTER_WORDS, ROOT_COUNTERS_AT } from "./roots.ts";
 import type { Store } from "./store.ts";
@@ -36,6 +37,7 @@ const HASH_MASK = 0x7f;
 const HASH_STEP: number = 2 ** 25;
 
 const found = new Int32Array(REMOVALS_MAX);
+const due = { hash: 0, visits: 0 };
 
 /** A walk under way: what is left of its budget, and where it is. */
 type Walk = {
@@ -129,14 +131,15 @@ function walkSlot(
     const root = db.rootOf(walk.slot);
     if (root === 0) return true;
     if (walk.visits <= 0 || walk.removals === 0) return false;
-    const n = table.dueRecords(root, walk.hash, seconds, secondsOf, found, walk.visits);
-    walk.visits -= table.dueVisits;
-    const next = table.dueNext;
+    due.hash = walk.hash;
+    due.visits = walk.visits;
+    const n = dueRecords(table, root, due, seconds, secondsOf, found);
+    walk.visits = due.visits;
     for (let k = 0; k < n; k++) {
       if (walk.removals === 0) return false;
       if (db.expireIfDue(found[k] as number, walk.slot)) walk.removals--;
     }
-    walk.hash = next;
+    walk.hash = due.hash;
   }
   return true;
 }
@@ -148,7 +151,7 @@ function sample(db: Database, shard: number, slot: number): void {
   let count = 0;
   let sum = 0;
   for (let draw = 0; draw < SAMPLE_DRAWS; draw++) {
-    const p = store.table.random(root, (n) => store.random.below(n));
+    const p = randomRecord(store.table, root, (n) => store.random.below(n));
     const left = p === 0 ? 0 : db.expiryOf(p) - store.now;
     if (left <= 0) continue;
     sum += left;

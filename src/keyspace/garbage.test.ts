@@ -12,6 +12,7 @@ import {
   UNIT_MASK,
 } from "../memory/layout.ts";
 import { release, tryAcquire } from "../memory/lock.ts";
+import { eachOfSegment, eachSegment } from "../structures/table-walks.ts";
 import { freeGarbage, freeLocks, keyStore } from "../types/keys/test-keys.ts";
 import { OK, type TestStore } from "../types/test-support.ts";
 import { eachGarbage, freeGarbageSlice, type ShardLocks } from "./garbage.ts";
@@ -112,8 +113,8 @@ function countGarbage(t: TestStore): number {
     const cells = t.heap.i32[pointer >>> CHUNK_SHIFT] as Int32Array;
     for (let slot = 0; slot < 16384; slot++) {
       const root = cells[((pointer & UNIT_MASK) << 1) + slot] as number;
-      t.store.table.eachSegment(root, (segment) => {
-        t.store.table.eachOfSegment(segment, () => count++);
+      eachSegment(t.store.table, root, (segment) => {
+        eachOfSegment(t.store.table, segment, () => count++);
       });
     }
   });

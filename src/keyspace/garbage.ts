@@ -21,6 +21,7 @@ import {
   UNIT_MASK,
 } from "../memory/layout.ts";
 import { release, tryAcquire } from "../memory/lock.ts";
+import { dismantle } from "../structures/table-walks.ts";
 import type { Database } from "./database.ts";
 import { C_GARBAGE_SLOT, C_NEXT_GARBAGE, ROOT_COUNTERS_AT, rootWords } from "./roots.ts";
 import { statIndex } from "./stats.ts";
@@ -114,7 +115,7 @@ function freeSlot(
 ): number {
   const db = store.databases[0] as Database;
   const shard = store.shardOf(slot);
-  return store.table.dismantle(shard, cells, cell, most, (p) => db.freeRecord(shard, p));
+  return dismantle(store.table, shard, cells, cell, most, (p) => db.freeRecord(shard, p));
 }
 
 function rootsAt(store: Store, pointer: number): Roots {

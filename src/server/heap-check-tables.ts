@@ -26,6 +26,13 @@ import {
   STRING_INT64,
   STRING_LAST,
 } from "../structures/record.ts";
+import {
+  depthOf,
+  eachOfSegment,
+  eachRecord,
+  eachSegment,
+  segmentFacts,
+} from "../structures/table-walks.ts";
 import { type HeapCheck, hex, reach, unitsAt } from "./heap-check-marks.ts";
 
 type Found = { keys: number; expires: number; units: number };
@@ -103,7 +110,7 @@ function checkSlot(check: HeapCheck, db: Database, slot: number, what: string): 
   expect(check, `${what} keys`, table.count(root), found.keys);
   expect(check, `${what} expires`, table.expires(root), found.expires);
   expect(check, `${what} bytes`, db.slotBytes(slot), found.units * 8);
-  table.each(root, (p) => checkPlace(check, db, slot, p, what));
+  eachRecord(table, root, (p) => checkPlace(check, db, slot, p, what));
   return found;
 }
 
@@ -112,16 +119,16 @@ function walk(check: HeapCheck, db: Database, root: number, what: string): Found
   const { heap, table } = db.store;
   const found: Found = { keys: 0, expires: 0, units: 0 };
   if (unitsAt(heap, root) === 0) throw new Unsound(`its root is ${hex(root)}`);
-  const depth = table.depthOf(root);
+  const depth = depthOf(table, root);
   if (depth > 0) reach(check, root, what);
-  table.eachSegment(root, (segment) => {
+  eachSegment(table, root, (segment) => {
     if (reach(check, segment, `${what}: the table`) === 0) throw new Unsound("a broken segment");
-    const facts = table.segmentFacts(segment);
+    const facts = segmentFacts(table, segment);
     if (facts.depth > depth) throw new Unsound(`a segment has depth ${facts.depth} of ${depth}`);
     if (facts.count > facts.capacity) throw new Unsound(`a segment has ${facts.count} entries`);
     expect(check, `${what}: places of a segment`, facts.taken, facts.count);
     let expires = 0;
-    table.eachOfSegment(segment, (p) => {
+    eachOfSegment(table, segment, (p) => {
       const units = checkRecord(check, db, p, what);
       if (units === 0) throw new Unsound("a broken record");
       found.units += units;

@@ -21,6 +21,7 @@ import {
   shardRow,
   UNIT_MASK,
 } from "../memory/layout.ts";
+import { eachRecord, eachSegment, segmentFacts } from "../structures/table-walks.ts";
 import { KEY_COMMANDS } from "../types/keys/commands.ts";
 import { STRING_COMMANDS } from "../types/string/commands.ts";
 import { TestStore } from "../types/test-support.ts";
@@ -39,7 +40,7 @@ function newStore(checked = true): TestStore {
 function records(t: TestStore): number[] {
   const found: number[] = [];
   for (let slot = 0; slot < SLOTS; slot++) {
-    t.store.table.each(t.db.rootOf(slot), (p) => found.push(p));
+    eachRecord(t.store.table, t.db.rootOf(slot), (p) => found.push(p));
   }
   return found;
 }
@@ -199,8 +200,8 @@ describe("damage", () => {
     for (let i = 0; i < 3; i++) t.call("SET", `{one}${i}`, "v");
     let segment = 0;
     for (let slot = 0; slot < SLOTS; slot++) {
-      t.store.table.eachSegment(t.db.rootOf(slot), (one) => {
-        if (t.store.table.segmentFacts(one).count >= 2) segment = one;
+      eachSegment(t.store.table, t.db.rootOf(slot), (one) => {
+        if (segmentFacts(t.store.table, one).count >= 2) segment = one;
       });
     }
     const { m, at } = words(t, segment);

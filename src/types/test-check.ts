@@ -20,6 +20,7 @@ import {
   UNIT_MASK,
 } from "../memory/layout.ts";
 import { BIG_STRING_BYTES, STRING_BIG, STRING_LAST } from "../structures/record.ts";
+import { eachOfSegment, eachRecord, eachSegment } from "../structures/table-walks.ts";
 
 export function checkStore(store: Store): void {
   assert(store.control[H_GARBAGE] === 0, "there is garbage to be freed");
@@ -71,18 +72,18 @@ function checkSlot(db: Database, slot: number, root: number, blocks: Set<number>
   if (((heap.i32[root >>> CHUNK_SHIFT] as Int32Array)[(root & UNIT_MASK) << 1] as number) < 0) {
     found.units += addBlock(blocks, heap.blockUnits(root), root);
   }
-  table.eachSegment(root, (segment) => {
+  eachSegment(table, root, (segment) => {
     found.units += addBlock(blocks, heap.blockUnits(segment), segment);
     const head = (segment & UNIT_MASK) << 1;
     const earliest = (heap.i32[segment >>> CHUNK_SHIFT] as Int32Array)[head + 1] as number;
-    table.eachOfSegment(segment, (p) => {
+    eachOfSegment(table, segment, (p) => {
       const expiry = db.expiryOf(p);
       if (expiry === 0) return;
       assert(earliest >>> 0 <= db.store.expirySeconds(expiry) >>> 0, "earliest expiry is too late");
     });
   });
   let recordUnits = 0;
-  table.each(root, (p) => {
+  eachRecord(table, root, (p) => {
     checkRecord(db, slot, p);
     found.keys++;
     if (db.expiryOf(p) !== 0) found.expires++;

@@ -6,6 +6,7 @@ import { emptyDatabase, FREED_AT_ONCE_MAX } from "../../keyspace/garbage.ts";
 import { firstSlotOf, keysOfShard, keysOfSlot, lastSlotOf } from "../../keyspace/walk.ts";
 import { DB_OUT_OF_RANGE, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
+import { randomRecord } from "../../structures/table-walks.ts";
 import { int32OrReply } from "./numbers.ts";
 import { DBSIZE_META, FLUSHALL_META, FLUSHDB_META, RANDOMKEY_META, SWAPDB_META } from "./specs.ts";
 
@@ -112,7 +113,7 @@ export const RANDOMKEY: CommandSpec = {
     const { random, table } = db.store;
     // Redis: a key drawn whose time has passed is removed, and another drawn.
     for (let slot = randomSlot(db); slot >= 0; slot = randomSlot(db)) {
-      const p = table.random(db.rootOf(slot), (n) => random.below(n));
+      const p = randomRecord(table, db.rootOf(slot), (n) => random.below(n));
       if (db.expireIfDue(p, slot)) continue;
       const at = db.keyAt(p);
       reply.bulk(db.bytesOf(p), at, at + db.keyLength(p));

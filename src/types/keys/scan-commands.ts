@@ -18,7 +18,7 @@ import type { Database } from "../../keyspace/database.ts";
 import { firstSlotOf, isExpired, lastSlotOf } from "../../keyspace/walk.ts";
 import { INVALID_CURSOR, NOT_AN_INTEGER, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
-import { HASH_END } from "../../structures/table.ts";
+import { eachRecord, HASH_END, scanTable } from "../../structures/table-walks.ts";
 import { KEYS_META, SCAN_META } from "./specs.ts";
 import { typeName } from "./type-name.ts";
 
@@ -136,7 +136,7 @@ class Page {
     const { slot } = this;
     const due: number[] = [];
     const most = Math.min(this.count, Math.max(this.visits, 1));
-    const next = db.store.table.scan(root, this.hash, most, (p) => {
+    const next = scanTable(db.store.table, root, this.hash, most, (p) => {
       this.count--;
       this.visits--;
       if (isExpired(db, p)) due.push(p);
@@ -233,9 +233,10 @@ export const KEYS: CommandSpec = {
       if ((glob.isAll || glob.matches(u8, at, end)) && !isExpired(db, p)) keys.add(u8, at, end);
     };
     if (only >= 0) {
-      if (only >= first && only <= last) db.store.table.each(db.rootOf(only), visit);
+      if (only >= first && only <= last) eachRecord(db.store.table, db.rootOf(only), visit);
     } else if (db.shardKeys(shard) > 0) {
-      for (let slot = first; slot <= last; slot++) db.store.table.each(db.rootOf(slot), visit);
+      for (let slot = first; slot <= last; slot++)
+        eachRecord(db.store.table, db.rootOf(slot), visit);
     }
     return false;
   },

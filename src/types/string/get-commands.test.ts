@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NOT_AN_INTEGER, SYNTAX_ERROR } from "../../protocol/errors.ts";
+import { eachRecord } from "../../structures/table-walks.ts";
 import { bulk, error, integer, NIL, NIL3, OK, TestStore } from "../test-support.ts";
 import { STRING_COMMANDS } from "./commands.ts";
 
@@ -194,7 +195,7 @@ onShards("GETRANGE takes any pair of ends", (t) => {
 function onlyRecord(t: TestStore): number {
   let found = 0;
   for (let slot = 0; slot < 16384; slot++) {
-    t.store.table.each(t.db.rootOf(slot), (p) => {
+    eachRecord(t.store.table, t.db.rootOf(slot), (p) => {
       found = p;
     });
   }

@@ -11,6 +11,7 @@ import { keySlot } from "../../base/crc16.ts";
 import { Random } from "../../base/random.ts";
 import { H_SPANS_LIMIT, H_SPANS_USED } from "../../memory/layout.ts";
 import { OOM } from "../../protocol/errors.ts";
+import { eachRecord } from "../../structures/table-walks.ts";
 import { bulk, error, integer, NIL, OK, TestStore } from "../test-support.ts";
 import { STRING_COMMANDS } from "./commands.ts";
 import { integerOf, StringModel } from "./test-model.ts";
@@ -72,10 +73,10 @@ class Fuzz {
     this.t = new TestStore({ commands: STRING_COMMANDS, shards: run.shards });
     this.t.heap.refuseEvery = run.refuseEvery;
     this.t.heap.control[H_SPANS_LIMIT] = run.spansMax ?? 0;
-    const { table } = this.t.store;
-    const whole = table.hash.bind(table);
+    const { segments } = this.t.store.table;
+    const whole = segments.hash.bind(segments);
     const mask = run.hashMask ?? -1;
-    if (mask !== -1) table.hash = (view, start, end) => whole(view, start, end) & mask;
+    if (mask !== -1) segments.hash = (view, start, end) => whole(view, start, end) & mask;
     this.model.now = this.t.clock.unixMs;
     const keys = new Set<string>();
     while (keys.size < run.keys) keys.add(this.newKey(keys.size));
@@ -280,7 +281,7 @@ not ${JSON.stringify(expected.slice(0, 80))} of ${expected.length}`);
     for (let slot = 0; slot < 16384; slot++) {
       const root = t.db.rootOf(slot);
       if (root === 0) continue;
-      t.store.table.each(root, (p) => {
+      eachRecord(t.store.table, root, (p) => {
         const at = t.db.keyAt(p);
         const key = latin1(t.db.bytesOf(p), at, at + t.db.keyLength(p));
         const entry = model.entry(key);
