@@ -6,15 +6,64 @@
 import { assert } from "../base/assert.ts";
 import { latin1Bytes } from "../base/bytes.ts";
 import type { Random } from "../base/random.ts";
-import { CHUNK_SHIFT, H_LARGE_UNITS, S_UNITS_USED, shardRow, UNIT_MASK } from "../memory/layout.ts";
-import { type RefusingHeap, TestStore } from "../types/test-support.ts";
+import { Heap } from "../memory/heap.ts";
+import {
+  CHUNK_SHIFT,
+  controlWords,
+  H_CHUNK_BYTES,
+  H_HASH_KEY_0,
+  H_HASH_KEY_1,
+  H_LARGE_UNITS,
+  H_SHARDS,
+  S_UNITS_USED,
+  shardRow,
+  UNIT_MASK,
+} from "../memory/layout.ts";
 import { FLAG_EXPIRY, FLAG_LONG, isLong, keyOffset, recordUnits, STRING_BYTES } from "./record.ts";
-import { HASH_END, NO_EXPIRY, Table } from "./table.ts";
+import { NO_EXPIRY, Segments } from "./segment.ts";
+import { Table } from "./table.ts";
+import {
+  depthOf,
+  eachOfSegment,
+  eachSegment,
+  HASH_END,
+  scanTable,
+  segmentFacts,
+} from "./table-walks.ts";
 
 /** What a stub makes of the real hash. */
 export type HashStub = (hash: number) => number;
 
-class StubbedTable extends Table {
+/** A heap of one shard that refuses every allocation whose number `refuseEvery` divides. */
+class RefusingHeap extends Heap {
+  refuseEvery = 0;
+  allocations = 0;
+
+  override alloc(shard: number, units: number): number {
+    this.allocations++;
+    const refused = this.refuseEvery !== 0 && this.allocations % this.refuseEvery === 0;
+    return refused ? 0 : super.alloc(shard, units);
+  }
+}
+
+function newHeap(checked: boolean): RefusingHeap {
+  const control = new Int32Array(new SharedArrayBuffer(controlWords(1) * 4));
+  control[H_SHARDS] = 1;
+  control[H_HASH_KEY_0] = 0x01234567;
+  control[H_HASH_KEY_1] = 0x76543210;
+  control[H_CHUNK_BYTES] = 16 * 1024 * 1024;
+  const host = {
+    thread: 0,
+    waiting: { wait: () => assert(false, "the only thread waits for itself"), now: () => 0 },
+    counters: { acquisitions: 0, contended: 0, waitMs: 0 },
+    publish: () => {},
+    receive: () => null,
+    makeBuffer: (bytes: number) => new SharedArrayBuffer(bytes),
+  };
+  return new RefusingHeap(control, host, checked);
+}
+
+class StubbedSegments extends Segments {
   stub: HashStub = (hash) => hash;
 
   override hash(view: DataView, start: number, end: number): number {
@@ -34,10 +83,10 @@ export class TableModel {
   readonly cells: Int32Array = new Int32Array(3);
 
   constructor(stub: HashStub, checked: boolean) {
-    this.heap = new TestStore({ commands: [], checked }).heap;
-    const table = new StubbedTable(this.heap);
-    table.stub = stub;
-    this.table = table;
+    this.heap = newHeap(checked);
+    const segments = new StubbedSegments(this.heap);
+    segments.stub = stub;
+    this.table = new Table(this.heap, segments);
   }
 
   get root(): number {
@@ -120,7 +169,7 @@ export class TableModel {
     assert(table.expires(root) === expiring, `expires ${table.expires(root)}, not ${expiring}`);
     for (const [key, { p }] of entries) assert(this.find(key) === p, `${key} is not found`);
     let units = this.checkSegments();
-    if (root !== 0 && table.depthOf(root) > 0) units += heap.blockUnits(root);
+    if (root !== 0 && depthOf(table, root) > 0) units += heap.blockUnits(root);
     for (const { p } of values) units += heap.blockUnits(p);
     assert(units === this.units, `${this.units} units in use, ${units} found`);
   }
@@ -130,13 +179,13 @@ export class TableModel {
     const { table, entries, root, heap } = this;
     let units = 0;
     let records = 0;
-    table.eachSegment(root, (segment) => {
-      const facts = table.segmentFacts(segment);
+    eachSegment(table, root, (segment) => {
+      const facts = segmentFacts(table, segment);
       let expires = 0;
       assert(facts.count === facts.taken, "a segment counts other entries than it has");
-      assert(facts.depth <= table.depthOf(root), "a segment is deeper than the directory");
-      assert(facts.count > 0 || table.depthOf(root) > 0, "a segment is empty");
-      table.eachOfSegment(segment, (p) => {
+      assert(facts.depth <= depthOf(table, root), "a segment is deeper than the directory");
+      assert(facts.count > 0 || depthOf(table, root) > 0, "a segment is empty");
+      eachOfSegment(table, segment, (p) => {
         const entry = entries.get(this.keyOf(p));
         assert(entry?.p === p, "a record that is not in the model");
         if (entry.seconds === NO_EXPIRY) return;
@@ -158,7 +207,7 @@ export class TableModel {
     let last = 0;
     while (next < HASH_END) {
       const from = next;
-      next = this.table.scan(this.root, from, count, (p) => {
+      next = scanTable(this.table, this.root, from, count, (p) => {
         const hash = this.table.hashOf(p) >>> 0;
         assert(hash >= from && hash >= last, "scan goes back");
         assert(!seen.has(p), "scan meets a record twice");
