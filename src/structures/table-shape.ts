@@ -188,6 +188,11 @@ function merge(segments: Segments, place: TablePlace, segment: number): void {
   if (segments.headOf(root) >= 0 || segmentOf(heap.i32, root, hash) !== segment) return;
   const head = segments.headOf(segment);
   const depth = depthIn(head);
+  if (depth === 0) {
+    // The only segment has no buddy: its directory is left from a halving that had no memory.
+    halve(segments, shard, cells, cell);
+    return;
+  }
   const buddy = segmentOf(heap.i32, root, hash ^ (1 << (32 - depth)));
   const other = segments.headOf(buddy);
   if (depthIn(other) !== depth || ((head | other) & OVERFLOW) !== 0) return;
