@@ -13,6 +13,7 @@ import { assert } from "../base/assert.ts";
 import {
   BITMAP_WORDS,
   BITMAPS_AT,
+  CHUNK_BYTES_MAX,
   CHUNK_BYTES_MIN,
   CHUNK_FIRST_SPAN,
   CHUNK_FREE,
@@ -110,8 +111,9 @@ export class ChunkPool {
     this.lock();
     // What `find` chooses may be in a chunk that another thread made.
     this.sync();
-    let p = this.find(spans);
-    if (p === 0 && this.addChunk(spans)) p = this.find(spans);
+    const isAllowed = this.isAllowed(spans);
+    let p = isAllowed ? this.find(spans) : 0;
+    if (p === 0 && isAllowed && this.addChunk(spans)) p = this.find(spans);
     if (p !== 0) {
       const used = (this.control[H_SPANS_USED] as number) + spans;
       this.control[H_SPANS_USED] = used;
@@ -144,19 +146,25 @@ export class ChunkPool {
   }
 
   /**
-   * True if `bytes` can be allocated from here on, by any shard and in any sizes. Makes a chunk
+   * True if `bytes` can be allocated from here on, by any shard and in any sizes. Makes chunks
    * when that is what it takes, so that an allocation under a shard's lock rarely has to.
    */
   reserve(bytes: number): boolean {
     const spans = Math.ceil(bytes / SPAN_BYTES);
     const control = this.control;
-    const limit = control[H_SPANS_LIMIT] as number;
-    if (limit !== 0 && (control[H_SPANS_USED] as number) + spans > limit) return false;
+    if (!this.isAllowed(spans)) return false;
     if ((control[H_FREE_SPANS] as number) >= spans) return true;
     this.lock();
-    const enough = (control[H_FREE_SPANS] as number) >= spans || this.addChunk(spans);
+    let enough = true;
+    while (enough && (control[H_FREE_SPANS] as number) < spans) enough = this.addChunk(1);
     this.unlock();
     return enough;
+  }
+
+  /** False if so many spans more are over the limit. */
+  private isAllowed(spans: number): boolean {
+    const limit = this.control[H_SPANS_LIMIT] as number;
+    return limit === 0 || (this.control[H_SPANS_USED] as number) + spans <= limit;
   }
 
   /** Runs something while no thread takes or gives spans, for checks; it must do neither itself. */
@@ -172,8 +180,6 @@ export class ChunkPool {
 
   private find(spans: number): number {
     const control = this.control;
-    const limit = control[H_SPANS_LIMIT] as number;
-    if (limit !== 0 && (control[H_SPANS_USED] as number) + spans > limit) return 0;
     if ((control[H_FREE_SPANS] as number) < spans) return 0;
     for (let chunk = 0; chunk < CHUNKS_MAX; chunk++) {
       const row = CHUNK_ROWS_AT + chunk * CHUNK_ROW_WORDS;
@@ -191,7 +197,10 @@ export class ChunkPool {
     return 0;
   }
 
-  /** Adds a chunk with at least `spans` usable spans; false when the system or the table is full. */
+  /**
+   * Adds a chunk with at least `spans` usable spans; false when the system or the table is full. It
+   * is larger than others if that is what the spans need, and smaller where the system refuses.
+   */
   private addChunk(spans: number): boolean {
     const control = this.control;
     let chunk = 0;
@@ -201,9 +210,11 @@ export class ChunkPool {
     if (chunk === CHUNKS_MAX) return false;
     this.sync();
     let bytes = control[H_CHUNK_BYTES] as number;
+    while (bytes < CHUNK_BYTES_MAX && usableSpans(bytes) < spans) bytes *= 2;
+    bytes = Math.min(bytes, CHUNK_BYTES_MAX);
     let buffer: SharedArrayBuffer | null = null;
     while (buffer === null) {
-      if (bytes < CHUNK_BYTES_MIN || bytes / SPAN_BYTES - tableSpans(bytes) < spans) return false;
+      if (bytes < CHUNK_BYTES_MIN || usableSpans(bytes) < spans) return false;
       buffer = this.host.makeBuffer(bytes);
       if (buffer === null) bytes /= 2;
     }
@@ -285,6 +296,10 @@ export class ChunkPool {
 /** Spans at the start of a chunk that hold its page table. */
 function tableSpans(chunkBytes: number): number {
   return Math.ceil(((chunkBytes / PAGE_BYTES) * PAGE_ROW_WORDS * 4) / SPAN_BYTES);
+}
+
+function usableSpans(chunkBytes: number): number {
+  return chunkBytes / SPAN_BYTES - tableSpans(chunkBytes);
 }
 
 function firstFree(control: Int32Array, bits: number): number {

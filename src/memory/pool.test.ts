@@ -1,0 +1,154 @@
+/**
+ * The pool of spans beyond what heap.test.ts shows of it: limits, sizes of chunks, and seeded takes
+ * and gives by several threads against a list of what each span belongs to.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Random, seedText, testSeed } from "../../test/support/random.ts";
+import { Heap } from "./heap.ts";
+import { chunkCount, MIB, newControl, newHeaps, poolHosts } from "./heap-test-support.ts";
+import {
+  CHUNK_BYTES_MAX,
+  H_FREE_SPANS,
+  H_SPANS_LIMIT,
+  H_SPANS_PEAK,
+  H_SPANS_USED,
+  SPAN_BYTES,
+  SPAN_UNIT_SHIFT,
+} from "./layout.ts";
+
+const SPAN_UNITS = 1 << SPAN_UNIT_SHIFT;
+
+function oneHeap(chunkBytes: number): Heap {
+  return newHeaps(1, { shards: 1, chunkBytes, checked: false })[0] as Heap;
+}
+
+test("at the limit no chunk is made for what is refused anyway", () => {
+  const heap = oneHeap(4 * MIB);
+  heap.control[H_SPANS_LIMIT] = 10;
+  assert.notEqual(heap.allocLarge(10 * SPAN_UNITS), 0);
+  for (let n = 0; n < 50; n++) {
+    assert.equal(heap.allocLarge(SPAN_UNITS), 0);
+    assert.equal(heap.alloc(0, 1), 0);
+    assert.ok(!heap.pool.reserve(1));
+  }
+  assert.equal(chunkCount(heap), 1);
+  assert.equal(heap.control[H_SPANS_USED], 10);
+});
+
+test("memory is reserved over several chunks, and no more is made than is asked for", () => {
+  const heap = oneHeap(4 * MIB);
+  assert.ok(heap.pool.reserve(1));
+  assert.equal(chunkCount(heap), 1);
+  assert.ok(heap.pool.reserve(30 * MIB));
+  assert.equal(chunkCount(heap), 8);
+  assert.ok(heap.pool.reserve(30 * MIB));
+  assert.equal(chunkCount(heap), 8);
+  assert.ok((heap.control[H_FREE_SPANS] as number) * SPAN_BYTES >= 30 * MIB);
+  for (let n = 0; n < 480; n++) assert.notEqual(heap.pool.take(1), 0);
+  assert.equal(chunkCount(heap), 8);
+});
+
+test("what cannot be reserved in all the chunks there may be is refused", () => {
+  const heap = oneHeap(4 * MIB);
+  assert.ok(!heap.pool.reserve(200 * MIB));
+  assert.equal(chunkCount(heap), 32);
+});
+
+test("a block that no chunk of the usual size can hold gets a larger chunk", () => {
+  const sizes: number[] = [];
+  const host = poolHosts(1, (bytes) => {
+    sizes.push(bytes);
+    return new SharedArrayBuffer(bytes);
+  })[0];
+  const heap = new Heap(newControl(1, 4 * MIB), host as never, false);
+  const p = heap.allocLarge((100 * MIB) / 8);
+  assert.notEqual(p, 0);
+  assert.deepEqual(sizes, [128 * MIB]);
+  assert.notEqual(heap.alloc(0, 8192), 0);
+  assert.equal(heap.allocLarge(CHUNK_BYTES_MAX / 8), 0);
+  heap.freeLarge(p);
+  assert.equal(heap.control[H_SPANS_USED], 1);
+});
+
+test("a chunk is given up only when enough is free elsewhere", () => {
+  const heap = oneHeap(64 * MIB);
+  const blocks = Array.from({ length: 5 }, () => heap.allocLarge((40 * MIB) / 8));
+  assert.equal(chunkCount(heap), 5);
+  heap.freeLarge(blocks[4] as number);
+  assert.equal(chunkCount(heap), 4, "four chunks have 1,500 free spans");
+  for (const p of blocks.slice(0, 4)) heap.freeLarge(p);
+  assert.ok(chunkCount(heap) >= 2);
+  assert.ok((heap.control[H_FREE_SPANS] as number) >= 1024);
+});
+
+type Run = { p: number; spans: number; mark: number };
+
+/** Spans of a run carry its mark in their first word, so that runs which overlap show. */
+function mark(heap: Heap, run: Run, value: number): void {
+  for (let n = 0; n < run.spans; n++) {
+    const at = ((run.p & 0x7ffffff) + n * SPAN_UNITS) << 1;
+    (heap.i32[run.p >>> 27] as Int32Array)[at] = value;
+  }
+}
+
+function isMarked(heap: Heap, run: Run): boolean {
+  for (let n = 0; n < run.spans; n++) {
+    const at = ((run.p & 0x7ffffff) + n * SPAN_UNITS) << 1;
+    if ((heap.i32[run.p >>> 27] as Int32Array)[at] !== run.mark) return false;
+  }
+  return true;
+}
+
+function drawSpans(random: Random): number {
+  return random.chance(0.6) ? 1 : 1 + random.below(random.chance(0.1) ? 200 : 12);
+}
+
+test("spans taken and given by three threads never overlap and are counted", () => {
+  const seed = testSeed(31);
+  const random = new Random(seed);
+  const heaps = newHeaps(3, { shards: 1, chunkBytes: 16 * MIB, checked: false });
+  const { control } = heaps[0] as Heap;
+  const live: Run[] = [];
+  let spans = 0;
+  let most = 0;
+  try {
+    for (let step = 0; step < 30_000; step++) {
+      const heap = random.pick(heaps);
+      if (random.chance(step % 10_000 < 4000 ? 0.65 : 0.4)) {
+        const run = { p: 0, spans: drawSpans(random), mark: random.u32() | 0 };
+        run.p = heap.pool.take(run.spans);
+        if (run.p === 0) continue;
+        heap.pool.sync();
+        mark(heap, run, run.mark);
+        live.push(run);
+        spans += run.spans;
+      } else if (live.length > 0) {
+        const i = random.below(live.length);
+        const run = live[i] as Run;
+        live[i] = live.at(-1) as Run;
+        live.pop();
+        heap.pool.sync();
+        assert.ok(isMarked(heap, run), `step ${step}: a run was given out twice`);
+        heap.pool.give(run.p, run.spans);
+        spans -= run.spans;
+      }
+      most = Math.max(most, spans);
+      assert.equal(control[H_SPANS_USED], spans);
+    }
+    assert.equal(control[H_SPANS_PEAK], most);
+    assert.ok(chunkCount(heaps[0] as Heap) > 1, "one chunk was enough");
+    for (const run of live) (heaps[0] as Heap).pool.give(run.p, run.spans);
+    assert.equal(control[H_SPANS_USED], 0);
+  } catch (e) {
+    console.error(seedText(seed));
+    throw e;
+  }
+});
+
+test("a span given twice is noticed", () => {
+  const heap = oneHeap(4 * MIB);
+  const p = heap.pool.take(2);
+  heap.pool.give(p, 1);
+  assert.throws(() => heap.pool.give(p, 2), /free already/);
+});
