@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Random, seedText, testSeed } from "../../test/support/random.ts";
+import { S_EXPIRY_CURSOR, shardRow } from "../memory/layout.ts";
 import { keyStore } from "../types/keys/test-keys.ts";
 import type { TestStore } from "../types/test-support.ts";
 import { averageTimeToLive, expireSlice } from "./expiry.ts";
@@ -99,9 +100,15 @@ test("with many keys in the slot of a tag the walk goes on where it stopped", ()
   }
   t.advance(3000);
   let slices = 0;
+  let stops = 0;
   let removed = 0;
-  for (; removed < 500 && slices < 100; slices++) removed += tick(t);
+  for (; removed < 500 && slices < 100; slices++) {
+    removed += tick(t);
+    const place = t.heap.control[shardRow(0) + S_EXPIRY_CURSOR] as number;
+    if ((place & 0x7f) !== 0) stops++;
+  }
   assert.equal(removed, 500);
+  assert.ok(stops > 2, `stopped ${stops} times within the slot`);
   assert.ok(slices > 4, `${slices} slices`);
   t.check();
 });
