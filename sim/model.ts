@@ -155,7 +155,8 @@ export class Model {
 
   find(key: string): Entry | undefined {
     const entry = this.keys.get(key);
-    if (entry === undefined || entry.expiresMs === 0 || entry.expiresMs > this.nowMs) return entry;
+    // A key lives through the very millisecond of its expiry.
+    if (entry === undefined || entry.expiresMs === 0 || entry.expiresMs >= this.nowMs) return entry;
     this.keys.delete(key);
     return undefined;
   }
