@@ -38,6 +38,7 @@ const REJECTED = statIndex("connections_rejected");
 const CURRENT = statIndex("connections_current");
 const PARKED = statIndex("parked_sessions");
 const HEAP_USED = statIndex("js_heap_used");
+const TIME_CAP = statIndex("expired_time_cap_reached");
 
 /** What the control log carries. */
 export type ControlEntry =
@@ -302,40 +303,65 @@ export class ThreadServer implements Server {
     }
   }
 
-  /** Housekeeping, many times a second: expiry, lazy freeing, timeouts. */
-  tick(): void {
-    if (this.isEnding) return;
-    this.countFor(-1);
-    this.store.clock.refresh();
+  /**
+   * Housekeeping, many times a second: expiry, lazy freeing, timeouts. True if more is due than was
+   * done: `catchUp` is to be called soon.
+   */
+  tick(): boolean {
+    if (this.isEnding) return false;
+    this.enterTick();
     if (this.controlIsBehind()) this.takeControl();
-    this.store.heap.pool.sync();
     // A release may have missed a mark that was set in the same moment.
     if (this.parkedSessions.length > 0) this.resumeParked();
     this.closeKilled();
-    this.freeGarbage();
-    if (this.activeExpire) this.expire();
+    const hasGarbage = this.freeGarbage(TICK_BUDGET_MS * 5);
+    return this.expireDue() || hasGarbage;
   }
 
-  private expire(): void {
+  /** The part of a tick that may be behind. True if it still is. */
+  catchUp(): boolean {
+    if (this.isEnding) return false;
+    this.enterTick();
+    const hasGarbage = this.freeGarbage(TICK_BUDGET_MS);
+    return this.expireDue() || hasGarbage;
+  }
+
+  private enterTick(): void {
+    this.countFor(-1);
+    this.store.clock.refresh();
+    this.store.heap.pool.sync();
+  }
+
+  /** True if there are more keys to expire now. */
+  private expireDue(): boolean {
+    if (!this.activeExpire) return false;
     const { clock } = this.store;
     const began = clock.monotonicMs();
     let shard = this.expiryShard;
+    let isBehind = false;
     for (let n = Math.ceil(this.shards / this.threads); n > 0; n--) {
-      this.dispatcher.tryShard(shard, () => expireSlice(this.store, shard, SLICE_RECORDS));
+      this.dispatcher.tryShard(shard, () => {
+        if (expireSlice(this.store, shard, SLICE_RECORDS) === SLICE_RECORDS) isBehind = true;
+      });
       shard += this.threads;
       if (shard >= this.shards) shard = this.thread;
       if (clock.monotonicMs() - began > TICK_BUDGET_MS) break;
     }
     this.expiryShard = shard;
+    if (isBehind) this.stats.add(TIME_CAP, 1);
+    return isBehind;
   }
 
-  private freeGarbage(): void {
+  /** True if there is more. */
+  private freeGarbage(budgetMs: number): boolean {
     const { clock, control } = this.store;
     const began = clock.monotonicMs();
     while (control[H_GARBAGE] !== 0) {
-      const freed = freeGarbageSlice(this.store, this.dispatcher, SLICE_RECORDS);
-      if (freed === 0 || clock.monotonicMs() - began > TICK_BUDGET_MS * 5) break;
+      // What others are at, or is behind a lock, waits for the next tick.
+      if (freeGarbageSlice(this.store, this.dispatcher, SLICE_RECORDS) === 0) return false;
+      if (clock.monotonicMs() - began > budgetMs) return true;
     }
+    return false;
   }
 
   /** Once a second: idle clients, empty pages, figures that cost something. */

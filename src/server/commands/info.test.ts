@@ -195,12 +195,12 @@ describe("memory", () => {
   test("names what waits to be freed", () => {
     const server = new TestServer();
     const client = server.connect();
-    for (let i = 0; i < 100; i++) client.say(`SET key:${i} v`);
+    for (let i = 0; i < 1000; i++) client.say(`SET key:${i} v`);
     client.say("FLUSHALL");
-    assert.equal(client.info("memory").get("lazyfree_pending_objects"), "100");
+    assert.equal(client.info("memory").get("lazyfree_pending_objects"), "1000");
     for (const thread of server.host.servers) thread.tick();
     assert.equal(client.info("memory").get("lazyfree_pending_objects"), "0");
-    assert.equal(client.info("memory").get("lazyfreed_objects"), "100");
+    assert.equal(client.info("memory").get("lazyfreed_objects"), "1000");
   });
 });
 

@@ -1,0 +1,42 @@
+/** A thread that has more to expire or to free than it may do at once says so, and catches up. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { TestServer } from "./test-server.ts";
+
+test("a tick says that more keys are due, and catching up ends", () => {
+  const server = new TestServer();
+  const client = server.connect();
+  for (let i = 0; i < 1500; i++) client.call("SET", `{tag}${i}`, "v", "PX", "10");
+  assert.equal(server.host.servers.filter((thread) => thread.tick()).length, 0);
+  server.advance(2000);
+  const behind = server.host.servers.filter((thread) => thread.tick());
+  assert.equal(behind.length, 1, "only the thread that looks after the shard is behind");
+  let rounds = 1;
+  while (behind[0]?.catchUp()) rounds++;
+  assert.ok(rounds <= 4, `${rounds} rounds`);
+  assert.equal(client.say("DBSIZE"), ":0\r\n");
+  const stats = client.info("stats");
+  assert.equal(stats.get("expired_keys"), "1500");
+  assert.equal(stats.get("expired_time_cap_reached_count"), "2");
+});
+
+test("nothing is expired actively while DEBUG says so", () => {
+  const server = new TestServer();
+  const client = server.connect();
+  for (let i = 0; i < 1500; i++) client.call("SET", `{tag}${i}`, "v", "PX", "10");
+  client.say("DEBUG SET-ACTIVE-EXPIRE 0");
+  server.advance(2000);
+  for (const thread of server.host.servers) assert.equal(thread.tick(), false);
+  assert.equal(client.say("DBSIZE"), ":1500\r\n");
+});
+
+test("flushed keys are freed by whichever thread ticks", () => {
+  const server = new TestServer();
+  const client = server.connect();
+  for (let i = 0; i < 3000; i++) client.call("SET", `k${i}`, "v");
+  client.say("FLUSHALL");
+  assert.equal(client.info("memory").get("lazyfree_pending_objects"), "3000");
+  for (const thread of server.host.servers) thread.tick();
+  assert.equal(client.info("memory").get("lazyfree_pending_objects"), "0");
+  assert.equal(client.say("DEBUG HEAP-CHECK"), "+OK\r\n");
+});
