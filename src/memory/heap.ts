@@ -6,6 +6,9 @@
  * of its own, the last in the order. A block of another shard goes onto that shard's stack of
  * remote frees, which its owner empties before it asks the pool for more.
  *
+ * In checked mode small blocks that were freed stay in quarantine for a while, where a write into
+ * one of them shows.
+ *
  * Blocks up to a page come from pages of one class, up to a span from runs of pages, larger ones
  * are runs of spans that belong to no shard. Running out returns 0 and changes nothing.
  *
@@ -34,7 +37,11 @@ import {
   PAGE_UNITS,
   PAGES_PER_SPAN,
   S_CLASS_LISTS,
+  S_QUARANTINE_COUNT,
+  S_QUARANTINE_FIRST,
+  S_QUARANTINE_LAST,
   S_REMOTE_FREE,
+  S_REMOTE_REST,
   S_SPAN_LISTS,
   S_SPANS,
   S_UNITS_USED,
@@ -50,6 +57,10 @@ const PAGE_IN_CHUNK = 0x1ffff;
 const PAGE_CHUNK_SHIFT = CHUNK_SHIFT - PAGE_UNIT_SHIFT;
 const SPAN_UNITS = 1 << SPAN_UNIT_SHIFT;
 const ALL_PAGES = 0xff;
+/** Most remote frees that one allocation makes good. */
+const DRAIN_MAX = 512;
+/** Small blocks of a shard that nobody gets again soon, in checked mode. */
+const QUARANTINE_BLOCKS = 64;
 
 /** Longest run of set bits in a byte, and where the first run of at least n bits starts. */
 const LONGEST_RUN = new Uint8Array(256);
@@ -94,7 +105,7 @@ export class Heap {
     } else if (units <= SPAN_UNITS) {
       p = this.allocRun(shard, (units + PAGE_UNITS - 1) >> PAGE_UNIT_SHIFT);
     } else {
-      p = this.allocLarge(units);
+      return this.allocLarge(units);
     }
     if (this.blocks !== null && p !== 0) this.blocks.allocated(p);
     return p;
@@ -117,11 +128,11 @@ export class Heap {
     const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
     const page = p >>> PAGE_UNIT_SHIFT;
     const kind = m[pageRow(page) + P_KIND] as number;
-    if (this.blocks !== null) this.blocks.freed(p);
     if ((kind & 0xff) === KIND_LARGE) {
       this.freeLarge(p);
       return;
     }
+    if (this.blocks !== null) this.blocks.freed(p);
     assert((kind & 0xff) === KIND_SMALL || (kind & 0xff) === KIND_RUN, "free: not a block");
     if (kind >>> 16 === shard) this.freeLocal(shard, p);
     else this.freeRemote(kind >>> 16, shard, p);
@@ -137,6 +148,7 @@ export class Heap {
     m[row + P_KIND] = KIND_LARGE;
     m[row + P_USED] = spans;
     Atomics.add(this.control, H_LARGE_UNITS, spans << SPAN_UNIT_SHIFT);
+    if (this.blocks !== null) this.blocks.allocated(p);
     return p;
   }
 
@@ -144,6 +156,7 @@ export class Heap {
     const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
     const row = pageRow(p >>> PAGE_UNIT_SHIFT);
     assert((m[row + P_KIND] as number) === KIND_LARGE, "freeLarge: not a large block");
+    if (this.blocks !== null) this.blocks.freed(p);
     const spans = m[row + P_USED] as number;
     m[row + P_KIND] = KIND_FREE;
     Atomics.sub(this.control, H_LARGE_UNITS, spans << SPAN_UNIT_SHIFT);
@@ -174,7 +187,7 @@ export class Heap {
 
   private allocFromNewPage(shard: number, cls: number): number {
     const row = shardRow(shard);
-    if (this.drainRemoteFrees(shard) && this.control[row + S_CLASS_LISTS + cls] !== 0) {
+    if (this.drainRemoteFrees(shard, DRAIN_MAX) && this.control[row + S_CLASS_LISTS + cls] !== 0) {
       return this.takeFromPage(row, this.control[row + S_CLASS_LISTS + cls] as number, cls);
     }
     const page = this.takePagesAtAnyCost(shard, 1);
@@ -190,7 +203,7 @@ export class Heap {
   }
 
   private allocRun(shard: number, pages: number): number {
-    if (this.control[shardRow(shard) + S_REMOTE_FREE] !== 0) this.drainRemoteFrees(shard);
+    this.drainRemoteFrees(shard, DRAIN_MAX);
     const page = this.takePagesAtAnyCost(shard, pages);
     if (page === 0) return 0;
     const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
@@ -211,6 +224,17 @@ export class Heap {
       this.givePages(shard, page, detail);
       return;
     }
+    this.count(shard, -(CLASS_UNITS[detail] as number));
+    if (this.blocks === null) this.freeSmall(shard, p);
+    else this.freeLater(shard, p);
+  }
+
+  /** Makes a block free whose units were counted already. */
+  private freeSmall(shard: number, p: number): void {
+    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const page = p >>> PAGE_UNIT_SHIFT;
+    const at = pageRow(page);
+    const detail = ((m[at + P_KIND] as number) >>> 8) & 0xff;
     const units = CLASS_UNITS[detail] as number;
     const row = shardRow(shard);
     const full = m[at + P_FREE_HEAD] === 0 && (m[at + P_BUMP] as number) + units > PAGE_UNITS;
@@ -218,53 +242,102 @@ export class Heap {
     m[at + P_FREE_HEAD] = (p & (PAGE_UNITS - 1)) + 1;
     const used = (m[at + P_USED] as number) - 1;
     m[at + P_USED] = used;
-    this.count(shard, -units);
-    if (full) this.linkPage(row, page, detail);
-    // The last page of a class is kept, so that a block freed and made again costs no page.
-    if (used === 0 && (m[at + P_NEXT] !== 0 || m[at + P_PREVIOUS] !== 0)) {
-      this.unlinkPage(row, page, detail);
-      this.givePages(shard, page, 1);
+    if (full) {
+      const head = this.control[row + S_CLASS_LISTS + detail] as number;
+      this.linkPage(row, page, detail);
+      if (head !== 0) this.giveIfEmpty(shard, head, detail);
     }
+    // The last page of a class is kept, so that a block freed and made again costs no page.
+    if (m[at + P_NEXT] !== 0 || m[at + P_PREVIOUS] !== 0) this.giveIfEmpty(shard, page, detail);
+  }
+
+  /** Gives a page of its class's list back if no block of it is in use. */
+  private giveIfEmpty(shard: number, page: number, cls: number): void {
+    const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    if (m[pageRow(page) + P_USED] !== 0) return;
+    this.unlinkPage(shardRow(shard), page, cls);
+    this.givePages(shard, page, 1);
+  }
+
+  /** Checked mode: puts a freed block at the end of the quarantine. */
+  private freeLater(shard: number, p: number): void {
+    const { control } = this;
+    const row = shardRow(shard);
+    const last = control[row + S_QUARANTINE_LAST] as number;
+    this.setLink(p, 0);
+    if (last === 0) control[row + S_QUARANTINE_FIRST] = p;
+    else this.setLink(last, p);
+    control[row + S_QUARANTINE_LAST] = p;
+    control[row + S_QUARANTINE_COUNT] = (control[row + S_QUARANTINE_COUNT] as number) + 1;
+    this.emptyQuarantine(shard, QUARANTINE_BLOCKS);
+  }
+
+  /** Makes blocks free that have been in quarantine longest, until `most` are left. */
+  private emptyQuarantine(shard: number, most: number): void {
+    const { control } = this;
+    const row = shardRow(shard);
+    while ((control[row + S_QUARANTINE_COUNT] as number) > most) {
+      const p = control[row + S_QUARANTINE_FIRST] as number;
+      const next = this.linkOf(p);
+      control[row + S_QUARANTINE_FIRST] = next;
+      if (next === 0) control[row + S_QUARANTINE_LAST] = 0;
+      control[row + S_QUARANTINE_COUNT] = (control[row + S_QUARANTINE_COUNT] as number) - 1;
+      this.blocks?.checkPoison(p);
+      this.freeSmall(shard, p);
+    }
+  }
+
+  /** The first word of a free block, which links it to another. */
+  private linkOf(p: number): number {
+    return (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[(p & UNIT_MASK) << 1] as number;
+  }
+
+  private setLink(p: number, next: number): void {
+    (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[(p & UNIT_MASK) << 1] = next;
   }
 
   private freeRemote(owner: number, shard: number, p: number): void {
     const units = this.blockUnits(p);
-    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
     const stack = shardRow(owner) + S_REMOTE_FREE;
     for (;;) {
       const head = Atomics.load(this.control, stack);
-      m[(p & UNIT_MASK) << 1] = head;
+      this.setLink(p, head);
       if (Atomics.compareExchange(this.control, stack, head, p) === head) break;
     }
     // Counted here, and counted back by the owner when it really frees it.
     this.count(shard, -units);
   }
 
-  /** Frees what other shards left on the stack of `shard`. True if there was anything. */
-  drainRemoteFrees(shard: number): boolean {
-    const stack = shardRow(shard) + S_REMOTE_FREE;
-    if (Atomics.load(this.control, stack) === 0) return false;
-    let p = Atomics.exchange(this.control, stack, 0);
-    while (p !== 0) {
-      const next = (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[(p & UNIT_MASK) << 1] as number;
+  /**
+   * Frees what other shards left on the stack of `shard`, at most so many blocks. True if there was
+   * anything.
+   */
+  drainRemoteFrees(shard: number, most: number = Number.POSITIVE_INFINITY): boolean {
+    const { control } = this;
+    const row = shardRow(shard);
+    let p = control[row + S_REMOTE_REST] as number;
+    if (p === 0 && Atomics.load(control, row + S_REMOTE_FREE) === 0) return false;
+    for (let left = most; left > 0; left--) {
+      if (p === 0) p = Atomics.exchange(control, row + S_REMOTE_FREE, 0);
+      if (p === 0) break;
+      const next = this.linkOf(p);
       this.count(shard, this.blockUnits(p));
       this.freeLocal(shard, p);
       p = next;
     }
+    control[row + S_REMOTE_REST] = p;
     return true;
   }
 
   /** Gives back the empty pages that freeing kept. The lock of `shard` is held. */
   trim(shard: number): void {
     this.drainRemoteFrees(shard);
+    if (this.blocks !== null) this.emptyQuarantine(shard, 0);
     const row = shardRow(shard);
+    // An empty page is never but alone in its list.
     for (let cls = 0; cls < CLASS_COUNT; cls++) {
       const page = this.control[row + S_CLASS_LISTS + cls] as number;
-      if (page === 0) continue;
-      const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
-      if (m[pageRow(page) + P_USED] !== 0) continue;
-      this.unlinkPage(row, page, cls);
-      this.givePages(shard, page, 1);
+      if (page !== 0) this.giveIfEmpty(shard, page, cls);
     }
   }
 

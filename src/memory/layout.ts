@@ -105,6 +105,12 @@ export const S_RECORDER = 16;
 export const RECORDER_ENTRIES = 16;
 /** Lists of spans by the longest run of free pages, 1..8. */
 export const S_SPAN_LISTS = 48;
+/** What a drain of the remote frees has left for the next one: a list that the owner alone has. */
+export const S_REMOTE_REST = 56;
+/** Checked mode: the shard's last small blocks to be freed, oldest first, which nobody gets yet. */
+export const S_QUARANTINE_FIRST = 57;
+export const S_QUARANTINE_LAST = 58;
+export const S_QUARANTINE_COUNT = 59;
 /** Lists of pages with free blocks, one per class. */
 export const S_CLASS_LISTS = 64;
 

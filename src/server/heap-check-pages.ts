@@ -36,7 +36,9 @@ import {
   PAGE_UNITS,
   PAGES_PER_SPAN,
   S_CLASS_LISTS,
+  S_QUARANTINE_FIRST,
   S_REMOTE_FREE,
+  S_REMOTE_REST,
   S_SPAN_LISTS,
   S_SPANS,
   S_UNITS_USED,
@@ -91,7 +93,11 @@ export function checkPages(check: HeapCheck): void {
     pagesWithRoom: new Set(),
   };
   let remoteUnits = 0;
-  for (let shard = 0; shard < shards; shard++) remoteUnits += checkRemoteFrees(check, shard);
+  for (let shard = 0; shard < shards; shard++) {
+    for (const [list, what] of FREED_LISTS) {
+      remoteUnits += checkFreed(check, shardRow(shard) + list, `${what} of shard ${shard}`);
+    }
+  }
   for (let chunk = 0; chunk < CHUNKS_MAX; chunk++) checkChunk(check, chunk, totals);
   for (let shard = 0; shard < shards; shard++) {
     checkSpanLists(check, shard, totals);
@@ -123,12 +129,18 @@ function expect(check: HeapCheck, what: string, counted: number, found: number):
   if (counted !== found) check.findings.add(`${what}: ${counted} counted, ${found} found`);
 }
 
-/** Marks the blocks on a shard's stack of remote frees. Returns their units. */
-function checkRemoteFrees(check: HeapCheck, shard: number): number {
+/** Blocks that are freed but not yet free to be given out again. */
+const FREED_LISTS = [
+  [S_REMOTE_FREE, "the stack of remote frees"],
+  [S_REMOTE_REST, "the rest of the remote frees"],
+  [S_QUARANTINE_FIRST, "the quarantine"],
+] as const;
+
+/** Marks the blocks on a list of freed ones. Returns their units. */
+function checkFreed(check: HeapCheck, list: number, what: string): number {
   const { heap, findings } = check;
-  const what = `the stack of remote frees of shard ${shard}`;
   let sum = 0;
-  let p = Atomics.load(heap.control, shardRow(shard) + S_REMOTE_FREE);
+  let p = Atomics.load(heap.control, list);
   while (p !== 0) {
     const units = unitsAt(heap, p);
     if (units === 0) {

@@ -1,0 +1,183 @@
+/**
+ * What becomes of freed blocks: pages that go back, frees under another shard's lock, and the
+ * quarantine of checked mode.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Random, seedText, testSeed } from "../../test/support/random.ts";
+import type { Heap } from "./heap.ts";
+import { MIB, newHeaps, unitsUsed } from "./heap-test-support.ts";
+import {
+  CHUNK_SHIFT,
+  H_SPANS_LIMIT,
+  H_SPANS_USED,
+  PAGE_UNITS,
+  S_REMOTE_FREE,
+  S_REMOTE_REST,
+  S_SPANS,
+  shardRow,
+  UNIT_MASK,
+} from "./layout.ts";
+import { CLASS_COUNT, CLASS_OF_UNITS, CLASS_UNITS } from "./size-classes.ts";
+
+function heapsOf(threads: number, shards: number, checked = false): Heap[] {
+  return newHeaps(threads, { shards, chunkBytes: 16 * MIB, checked });
+}
+
+function oneHeap(shards: number, checked = false): Heap {
+  return heapsOf(1, shards, checked)[0] as Heap;
+}
+
+test("classes fit exactly up to 1 KiB and leave at most an eighth of a page unused", () => {
+  for (let units = 1; units <= PAGE_UNITS; units++) {
+    const cls = CLASS_OF_UNITS[units] as number;
+    const size = CLASS_UNITS[cls] as number;
+    assert.ok(size >= units && (cls === 0 || (CLASS_UNITS[cls - 1] as number) < units));
+    if (units <= 128) assert.equal(size, units);
+  }
+  for (let cls = 0; cls < CLASS_COUNT; cls++) {
+    const size = CLASS_UNITS[cls] as number;
+    assert.ok(cls === 0 || size > (CLASS_UNITS[cls - 1] as number));
+    const unused = PAGE_UNITS % size;
+    assert.ok(unused <= PAGE_UNITS / 8, `class of ${size} units leaves ${unused} of a page`);
+  }
+});
+
+test("of a class at most one page stays empty, and only while it is the only one with room", () => {
+  const heap = oneHeap(1);
+  const perPage = Math.floor(PAGE_UNITS / 100);
+  const pages = 40;
+  const blocks = Array.from({ length: pages * perPage }, () => heap.alloc(0, 100));
+  const spans = heap.control[shardRow(0) + S_SPANS] as number;
+  assert.equal(spans, pages / 8);
+  // The first page empties while all others are full: it is kept, being the only one with room.
+  for (const p of blocks.slice(0, perPage)) heap.free(0, p);
+  // One block of the last page: now that one has room, and the empty one goes.
+  heap.free(0, blocks.at(-1) as number);
+  for (const p of blocks.slice(perPage, 8 * perPage)) heap.free(0, p);
+  assert.equal(heap.control[shardRow(0) + S_SPANS], spans - 1);
+});
+
+test("frees under other locks are made good a part at a time", () => {
+  const heap = oneHeap(2);
+  const blocks = Array.from({ length: 5000 }, () => heap.alloc(0, 4));
+  const stack = shardRow(0) + S_REMOTE_FREE;
+  const rest = shardRow(0) + S_REMOTE_REST;
+  for (const p of blocks) heap.free(1, p);
+  assert.equal(unitsUsed(heap), 0);
+  assert.notEqual(heap.control[stack], 0);
+  // A class that has no page: the shard looks for memory.
+  const p = heap.alloc(0, 9);
+  assert.equal(heap.control[stack], 0);
+  assert.notEqual(heap.control[rest], 0, "all 5,000 were freed under one lock");
+  for (const q of [heap.alloc(0, 10), heap.alloc(0, 2000), p]) heap.free(0, q);
+  assert.equal(unitsUsed(heap), 0);
+  heap.trim(0);
+  assert.equal(heap.control[rest], 0);
+  assert.equal(heap.control[H_SPANS_USED], 0);
+});
+
+test("memory that only remote frees hold is found before an allocation fails", () => {
+  const heap = oneHeap(2);
+  heap.control[H_SPANS_LIMIT] = 3;
+  const blocks: number[] = [];
+  for (let p = heap.alloc(0, 3); p !== 0; p = heap.alloc(0, 3)) blocks.push(p);
+  assert.ok(blocks.length > 5000);
+  for (const p of blocks) heap.free(1, p);
+  assert.notEqual(heap.alloc(0, 7 * PAGE_UNITS), 0);
+});
+
+test("checked mode tells of a write into a freed block", () => {
+  const heap = oneHeap(1, true);
+  const [p, q] = [heap.alloc(0, 5), heap.alloc(0, 5)];
+  heap.free(0, p);
+  const m = heap.i32[p >>> CHUNK_SHIFT] as Int32Array;
+  m[((p & UNIT_MASK) << 1) + 9] = 1;
+  assert.throws(() => {
+    for (let n = 0; n < 200; n++) heap.free(0, heap.alloc(0, 5));
+  }, /freed block was written to/);
+  assert.notEqual(q, 0);
+});
+
+test("checked mode does not give a freed block out again at once", () => {
+  const heap = oneHeap(1, true);
+  const p = heap.alloc(0, 5);
+  heap.free(0, p);
+  for (let n = 0; n < 60; n++) {
+    const q = heap.alloc(0, 5);
+    assert.notEqual(q, p);
+    assert.throws(() => heap.blocks?.check(p), /no block starts here/);
+    heap.free(0, q);
+  }
+});
+
+test("checked mode knows large blocks too", () => {
+  const heap = oneHeap(1, true);
+  const p = heap.allocLarge(10_000);
+  heap.blocks?.check(p);
+  heap.free(0, p);
+  assert.throws(() => heap.freeLarge(p), /not a large block|no block starts here/);
+  assert.throws(() => heap.blocks?.check(p), /no block starts here/);
+});
+
+type Block = { p: number; units: number; mark: number };
+
+function words(heap: Heap, { p, units }: Block): Int32Array {
+  const at = (p & UNIT_MASK) << 1;
+  return (heap.i32[p >>> CHUNK_SHIFT] as Int32Array).subarray(at, at + 2 * units);
+}
+
+function drawUnits(random: Random): number {
+  if (random.chance(0.9)) return 1 + random.below(random.chance(0.2) ? PAGE_UNITS : 40);
+  return 1 + random.below(random.chance(0.1) ? 70_000 : 9000);
+}
+
+for (const checked of [false, true]) {
+  test(`three threads share seven shards${checked ? ", checked" : ""}`, () => {
+    const seed = testSeed(checked ? 41 : 42);
+    const random = new Random(seed);
+    const heaps = heapsOf(3, 7, checked);
+    const { control } = heaps[0] as Heap;
+    control[H_SPANS_LIMIT] = 300;
+    const live: Block[] = [];
+    let refused = 0;
+    const drop = (i: number): void => {
+      const block = live[i] as Block;
+      live[i] = live.at(-1) as Block;
+      live.pop();
+      const heap = random.pick(heaps);
+      heap.pool.sync();
+      assert.ok(words(heap, block).every((word) => word === block.mark));
+      heap.free(random.below(7), block.p);
+    };
+    try {
+      for (let step = 0; step < 25_000; step++) {
+        if (!random.chance(step % 5000 < 3000 ? 0.7 : 0.3)) {
+          if (live.length > 0) drop(random.below(live.length));
+          continue;
+        }
+        const heap = random.pick(heaps);
+        heap.pool.sync();
+        const block = { p: 0, units: drawUnits(random), mark: random.u32() | 0 };
+        const before = unitsUsed(heap);
+        block.p = heap.alloc(random.below(7), block.units);
+        if (block.p === 0) {
+          refused++;
+          assert.equal(unitsUsed(heap), before);
+          continue;
+        }
+        assert.equal(unitsUsed(heap), before + heap.blockUnits(block.p));
+        words(heap, block).fill(block.mark);
+        live.push(block);
+      }
+      assert.ok(refused > 0, "the limit was never met");
+      while (live.length > 0) drop(live.length - 1);
+      assert.equal(unitsUsed(heaps[0] as Heap), 0);
+      for (let shard = 0; shard < 7; shard++) random.pick(heaps).trim(shard);
+      assert.equal(control[H_SPANS_USED], 0);
+    } catch (e) {
+      console.error(seedText(seed));
+      throw e;
+    }
+  });
+}
