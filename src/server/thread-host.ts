@@ -50,7 +50,7 @@ import { Topology, type TopologyNode } from "./topology.ts";
 
 const TICK_MS = 100;
 const SLOW_TICK_MS = 1000;
-/** Pause of a thread that is behind with expiry or freeing, which then takes a fourth of its time. */
+/** Pause of a thread that is behind with expiry or freeing: it gives them a fourth of its time. */
 const CATCH_UP_MS = 3;
 const LEAVE_MS = 5;
 
