@@ -6,7 +6,7 @@
  *   u32 count, u32 expiring entries, u32 segments at full depth
  *   u32 pointer[1 << depth]
  *
- * A segment that differs from others in fewer bits than the directory's depth has a run of pointers.
+ * A segment that differs from others in fewer bits than the directory has a run of pointers.
  * Of a table that is being dismantled the count is -1, and the word that counts segments holds the
  * place reached: pointers before it are gone.
  */
@@ -87,7 +87,7 @@ export function deepen(
   return true;
 }
 
-/** Points all places of a directory that are for hashes like this, to `depth` bits, at a segment. */
+/** Points all places of a directory for hashes like this, to `depth` bits, at a segment. */
 export function pointAt(
   segments: Segments,
   root: number,

@@ -31,7 +31,7 @@ import {
 /** Entries below which two buddies become one segment. */
 const MERGE_BELOW = 180;
 
-/** The table with root `cells[cell]`, and a hash that says which segment or chain of it is meant. */
+/** The table with root `cells[cell]`, and a hash that says which segment or chain is meant. */
 export type TablePlace = { shard: number; cells: Int32Array; cell: number; hash: number };
 
 /** Rebuilds one segment with another capacity. Returns the new one, 0 when memory is out. */
@@ -170,7 +170,7 @@ export function shrink(
   if (left < MERGE_BELOW >> 1) merge(segments, place, last);
 }
 
-/** Moves an entry from the last segment of a chain into one that has lost one. Returns what is left. */
+/** Moves an entry from the end of a chain into a segment that lost one. Returns what is left. */
 function refill(segments: Segments, segment: number, last: number): number {
   const place = segments.place(last, 0);
   const p = segments.recordAt(last, place);
