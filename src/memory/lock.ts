@@ -27,6 +27,8 @@ export type Waiting = {
   wait(words: Int32Array, index: number, value: number, timeoutMs: number): void;
   /** Monotonic milliseconds with a fraction. */
   now(): number;
+  /** Looks at a lock before its word is waited for; SPIN_LOADS if not given. */
+  readonly spins?: number;
 };
 
 /** Counters of one thread; only it writes them. */
@@ -78,7 +80,8 @@ function acquireSlowly(
 ): boolean {
   const at = line + LOCK_WORD;
   counters.contended++;
-  for (let i = 0; i < SPIN_LOADS; i++) {
+  const spins = waiting.spins ?? SPIN_LOADS;
+  for (let i = 0; i < spins; i++) {
     if (Atomics.load(words, at) !== FREE) continue;
     if (Atomics.compareExchange(words, at, FREE, HELD) === FREE) return true;
   }
