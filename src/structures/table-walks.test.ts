@@ -1,0 +1,195 @@
+/**
+ * Walks over tables: what is due, records by chance, scans while the table changes between calls.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { seedText, testSeed } from "../../test/support/random.ts";
+import { Random } from "../base/random.ts";
+import { NO_EXPIRY } from "./segment.ts";
+import { TableModel } from "./table-test-model.ts";
+import {
+  depthOf,
+  dueRecords,
+  eachRecord,
+  eachSegment,
+  HASH_END,
+  randomRecord,
+  scanTable,
+  segmentFacts,
+} from "./table-walks.ts";
+
+function seeded(seed: number, body: (random: Random) => void): void {
+  const used = testSeed(seed);
+  try {
+    body(new Random(used));
+  } catch (e) {
+    console.error(seedText(used));
+    throw e;
+  }
+}
+
+function filled(
+  size: number,
+  secondsOf: (i: number) => number,
+  hash = (h: number) => h,
+): TableModel {
+  const model = new TableModel(hash, false);
+  for (let i = 0; i < size; i++) assert.ok(model.insert(`key:${i}`, secondsOf(i)));
+  return model;
+}
+
+/** Keys whose time has come, by the model. */
+function dueKeys(model: TableModel, now: number): Set<string> {
+  const due = new Set<string>();
+  for (const [key, { seconds }] of model.entries) {
+    if (seconds !== NO_EXPIRY && seconds <= now) due.add(key);
+  }
+  return due;
+}
+
+/** Removes all that is due, with lists of `listSize` and `visits` for each call. */
+function removeDue(model: TableModel, now: number, listSize: number, visits: number): Set<string> {
+  const removed = new Set<string>();
+  const found = new Int32Array(listSize);
+  const secondsOf = (p: number): number => model.entries.get(model.keyOf(p))?.seconds ?? NO_EXPIRY;
+  const walk = { hash: 0, visits };
+  while (model.root !== 0 && walk.hash < HASH_END) {
+    const before = walk.hash;
+    walk.visits = visits;
+    const n = dueRecords(model.table, model.root, walk, now, secondsOf, found);
+    assert.ok(n <= listSize);
+    assert.ok(n > 0 || walk.hash > before, "a walk for due records stands still");
+    const keys = [...found.subarray(0, n)].map((p) => model.keyOf(p));
+    for (const key of keys) {
+      removed.add(key);
+      model.remove(key);
+    }
+  }
+  return removed;
+}
+
+test("a walk finds all that is due, once, whatever its budget", () => {
+  seeded(51, (random) => {
+    const hashes = [(h: number) => h, (h: number) => h & 0x3fffff, () => 99];
+    for (const hash of hashes) {
+      const model = filled(3000, () => (random.chance(0.5) ? NO_EXPIRY : random.below(1000)), hash);
+      for (let now = 0; now < 1000; now += 130) {
+        const due = dueKeys(model, now);
+        const removed = removeDue(model, now, 1 + random.below(100), 1 + random.below(900));
+        assert.deepEqual([...removed].sort(), [...due].sort());
+        model.check();
+      }
+      const left = model.table.expires(model.root);
+      assert.equal(left, [...model.entries.values()].filter((e) => e.seconds !== NO_EXPIRY).length);
+    }
+  });
+});
+
+test("a walk passes segments over where nothing is due, and learns when the next is", () => {
+  const model = filled(20_000, (i) => (i % 10 === 0 ? 500 + (i % 7) : NO_EXPIRY));
+  const { work } = model.table;
+  const segments = (): number => {
+    let n = 0;
+    eachSegment(model.table, model.root, () => n++);
+    return n;
+  };
+  work.elementsVisited = 0;
+  assert.equal(removeDue(model, 499, 100, 1e9).size, 0);
+  assert.equal(work.elementsVisited, segments());
+  assert.equal(removeDue(model, 600, 100, 1e9).size, 2000);
+  // What was found was still there when its segment was looked at: the next walk looks once more.
+  assert.equal(removeDue(model, 700, 100, 1e9).size, 0);
+  work.elementsVisited = 0;
+  assert.equal(removeDue(model, 700, 100, 1e9).size, 0);
+  assert.equal(work.elementsVisited, segments());
+});
+
+/** Sum of (seen - expected)^2 / expected, and what it exceeds with a chance of one in a million. */
+function chiSquare(counts: readonly number[], draws: number): { value: number; most: number } {
+  const expected = draws / counts.length;
+  const value = counts.reduce((sum, seen) => sum + (seen - expected) ** 2 / expected, 0);
+  const free = counts.length - 1;
+  return { value, most: free + 4.76 * Math.sqrt(2 * free) + 15 };
+}
+
+for (const [name, size, hash] of [
+  ["one segment", 7, (h: number) => h],
+  ["a probed segment", 60, (h: number) => h],
+  ["a directory", 1500, (h: number) => h],
+  // One half of all hashes shares a long prefix, so that depths differ by many bits.
+  ["segments of many depths", 2500, (h: number) => (h & 1 ? h : (h >>> 7) | 0x54000000)],
+] as const) {
+  test(`records are drawn with equal chances: ${name}`, () => {
+    seeded(52, (random) => {
+      const model = filled(size, () => NO_EXPIRY, hash);
+      const draws = size * 60;
+      const counts = new Map<number, number>();
+      eachRecord(model.table, model.root, (p) => counts.set(p, 0));
+      for (let n = 0; n < draws; n++) {
+        const p = randomRecord(model.table, model.root, (limit) => random.below(limit));
+        assert.ok(counts.has(p), "a record that is not there is drawn");
+        counts.set(p, (counts.get(p) as number) + 1);
+      }
+      const { value, most } = chiSquare([...counts.values()], draws);
+      assert.ok(value <= most, `chi-square ${value}, at most ${most}`);
+      if (size > 2000) {
+        const depths = new Set<number>();
+        eachSegment(model.table, model.root, (s) => depths.add(segmentFacts(model.table, s).depth));
+        assert.ok(depths.size > 3, "all segments have one depth");
+      }
+    });
+  });
+}
+
+test("nothing is drawn from an empty table, and from an emptied directory what is left", () => {
+  const model = new TableModel((h) => h, false);
+  assert.equal(
+    randomRecord(model.table, 0, () => 0),
+    0,
+  );
+  for (let i = 0; i < 3000; i++) model.insert(`${i}`, NO_EXPIRY);
+  for (let i = 1; i < 3000; i++) model.remove(`${i}`);
+  const random = new Random(1);
+  const p = randomRecord(model.table, model.root, (limit) => random.below(limit));
+  assert.equal(model.keyOf(p), "0");
+});
+
+/** Inserts and removes keys that do not stay, a few or so many that the table changes its shape. */
+function disturb(model: TableModel, random: Random, step: number): void {
+  const count = random.below(random.chance(0.2) ? 3000 : 20);
+  for (let n = 0; n < count; n++) model.insert(`passing:${step}:${n}`, NO_EXPIRY);
+  if (random.chance(0.6)) return;
+  for (const key of [...model.entries.keys()]) {
+    if (key.startsWith("passing") && random.chance(0.9)) model.remove(key);
+  }
+}
+
+test("a scan meets whatever was there throughout, whatever comes and goes", () => {
+  seeded(53, (random) => {
+    let depthsSeen = 0;
+    for (let round = 0; round < 30; round++) {
+      const stays = random.pick([3, 20, 200, 1200]);
+      const model = filled(stays, () => NO_EXPIRY);
+      const met = new Set<string>();
+      const depths = new Set<number>();
+      let next = 0;
+      for (let step = 0; next < HASH_END; step++) {
+        let visited = 0;
+        const count = 1 + random.below(30);
+        const before = next;
+        next = scanTable(model.table, model.root, next, count, (p) => {
+          met.add(model.keyOf(p));
+          visited++;
+        });
+        assert.ok(next > before);
+        // A page ends at an eighth of a segment's range, which holds about 51 of 409.
+        assert.ok(visited <= count + 120, `${visited} records in a page of ${count}`);
+        depths.add(depthOf(model.table, model.root));
+        disturb(model, random, step);
+      }
+      for (let i = 0; i < stays; i++) assert.ok(met.has(`key:${i}`), `key:${i} was not met`);
+      depthsSeen = Math.max(depthsSeen, depths.size);
+    }
+    assert.ok(depthsSeen > 2, "no directory changed its depth under a scan");
+  });
+});
