@@ -120,7 +120,10 @@ describe("the life of a connection", needsOurs(), () => {
     await first.call("CONFIG", "SET", "maxclients", 3);
     const second = await server.connect();
     const third = await server.connect();
-    assert.equal(show((await third.call("PING")).reply), "+PONG");
+    // An answer says that a connection has arrived at its thread and is counted.
+    for (const client of [second, third]) {
+      assert.equal(show((await client.call("PING")).reply), "+PONG");
+    }
     for (let i = 0; i < 10; i++) {
       const over = await server.connect();
       assert.equal(
