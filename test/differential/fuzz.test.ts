@@ -4,8 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { isLong, needs } from "../support/environment.ts";
+import { isLong, needs, subjectRedis } from "../support/environment.ts";
 import { Random, seedText, testSeed } from "../support/random.ts";
+import { show } from "../support/resp-parser.ts";
 import { type Server, startRedis, startZeroHop } from "../support/servers.ts";
 import { compareKeyspaces, type Pair, runBatch, shrink } from "./fuzz.ts";
 import { CallMaker, type CommandSyntax, readGrammar } from "./grammar.ts";
@@ -29,7 +30,11 @@ for (const threads of [1, 4]) {
 
     before(async () => {
       oracle = await startRedis();
-      subject = await startZeroHop({ threads });
+      // Our side checks every dereference, and the whole heap after each round.
+      subject = await startZeroHop(
+        { threads, "enable-debug-command": "yes" },
+        { environment: { ZEROHOP_CHECK: "1" } },
+      );
       const client = await oracle.connect();
       await client.call("HELLO", 3);
       grammar = await readGrammar(client, COMMANDS);
@@ -57,6 +62,10 @@ for (const threads of [1, 4]) {
             const random = new Random(seed);
             const maker = new CallMaker(random, grammar, Math.floor(Date.now() / 1000));
             await playRound(pairs, random, maker, seedText(seed));
+            if (subjectRedis === undefined) {
+              const { reply } = await (pairs[0] as Pair).ours.call("DEBUG", "HEAP-CHECK");
+              assert.equal(show(reply), "+OK", seedText(seed));
+            }
           }
         });
       }

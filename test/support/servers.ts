@@ -129,6 +129,12 @@ export class Server {
   }
 }
 
+export type Launch = {
+  environment?: NodeJS.ProcessEnv;
+  /** A program and arguments that in turn start node, such as one that sets limits. */
+  through?: readonly string[];
+};
+
 type Started = {
   child: ChildProcess;
   folder: string;
@@ -139,14 +145,21 @@ type Started = {
 };
 
 /** Starts our server, or what ZEROHOP_TEST_SUBJECT puts in its place. */
-export async function startZeroHop(options: Options = {}): Promise<Server> {
+export async function startZeroHop(options: Options = {}, launch: Launch = {}): Promise<Server> {
   if (subjectRedis !== undefined) {
     const known = Object.entries(options).filter(([name]) => !OURS_ONLY.includes(name));
     return startRedis(Object.fromEntries(known), subjectRedis);
   }
   const main = await executable();
   const withPort = "port" in options ? options : { port: "auto", ...options };
-  const started = await startProcess(process.execPath, [main], withPort);
+  const [program, ...before] = launch.through ?? [];
+  const command = program === undefined ? [] : [...before, process.execPath];
+  const started = await startProcess(
+    program ?? process.execPath,
+    [...command, main],
+    withPort,
+    launch.environment,
+  );
   return new Server(started, addressOf(started, options));
 }
 
@@ -236,11 +249,13 @@ async function startProcess(
   program: string,
   before: readonly string[],
   options: Options,
+  environment: NodeJS.ProcessEnv = {},
 ): Promise<Started> {
   const ownsFolder = !("dir" in options);
   const folder = ownsFolder ? temporaryFolder() : String(options["dir"]);
   const child = spawn(program, [...before, ...commandLine({ dir: folder, ...options })], {
     cwd: folder,
+    env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);

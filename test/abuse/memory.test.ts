@@ -1,0 +1,193 @@
+/** Memory that is full, that must come back, and that there is little of. */
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { describe, test } from "node:test";
+import { isLong, needs, needsOurs } from "../support/environment.ts";
+import { until } from "../support/owners.ts";
+import { Random, seedText, testSeed } from "../support/random.ts";
+import type { RespClient } from "../support/resp.ts";
+import { errorOf, integerOf, show } from "../support/resp-parser.ts";
+import { type Server, startRedis, startZeroHop } from "../support/servers.ts";
+import { memoryField, residentBytes } from "./witness.ts";
+
+const MB = 2 ** 20;
+
+/** Writes until the server refuses, and returns the refusal and how many were taken. */
+async function fillUp(client: RespClient): Promise<{ refusal: string; taken: number }> {
+  for (let taken = 0; taken < 1_000_000; taken += 100) {
+    const batch = Array.from({ length: 100 }, (_, i) => [
+      "SET",
+      `fill:${taken + i}`,
+      "x".repeat(1000),
+    ]);
+    const replies = (await client.pipeline(batch)).map(({ reply }) => show(reply));
+    const refused = replies.find((reply) => reply !== "+OK");
+    if (refused !== undefined) return { refusal: refused, taken };
+  }
+  throw new Error("never refused");
+}
+
+describe("maxmemory without eviction", needs("redis-server"), () => {
+  test("refuses as Redis does, changes nothing, and lets one delete", async () => {
+    const servers: Server[] = [await startRedis(), await startZeroHop({ threads: 2 })];
+    const refusals: string[] = [];
+    for (const server of servers) {
+      const client = await server.connect();
+      await client.call("SET", "kept", "value");
+      await client.call("SET", "counter", "1");
+      const base = await memoryField(server, "used_memory");
+      await client.call("CONFIG", "SET", "maxmemory", base + 20 * MB);
+      const { refusal, taken } = await fillUp(client);
+      refusals.push(refusal);
+      assert.ok(taken >= 5000, `only ${taken} KB fitted into 20 MB`);
+      const size = integerOf((await client.call("DBSIZE")).reply);
+      for (const call of [
+        ["SET", "new", "v"],
+        ["SET", "kept", "w"],
+        ["APPEND", "kept", "more"],
+        ["INCR", "counter"],
+        ["MSET", "new", "v", "newer", "v"],
+        ["SETRANGE", "kept", "0", "x"],
+        ["COPY", "kept", "copy"],
+        ["INCRBYFLOAT", "counter", "1"],
+        ["GETSET", "kept", "w"],
+        ["SETNX", "new", "v"],
+      ]) {
+        assert.equal(show((await client.call(...call)).reply), refusal, call.join(" "));
+      }
+      for (const call of [["GET", "kept"], ["PING"], ["EXPIRE", "kept", "100"], ["TTL", "kept"]]) {
+        assert.doesNotMatch(show((await client.call(...call)).reply), /^-/, call.join(" "));
+      }
+      assert.equal(show((await client.call("GET", "kept")).reply), '$"value"');
+      assert.equal(show((await client.call("GET", "counter")).reply), '$"1"');
+      assert.equal(integerOf((await client.call("DBSIZE")).reply), size);
+      const doomed = Array.from({ length: 2000 }, (_, i) => `fill:${i}`);
+      assert.equal(integerOf((await client.call("DEL", ...doomed)).reply), 2000);
+      await until("there is room again", async () => {
+        return show((await client.call("SET", "new", "v")).reply) === "+OK";
+      });
+      await client.call("CONFIG", "SET", "maxmemory", 0);
+      await server.stop();
+    }
+    assert.equal(refusals[1], refusals[0]);
+    assert.match(
+      refusals[0] as string,
+      /^-OOM command not allowed when used memory > 'maxmemory'\.$/,
+    );
+  });
+});
+
+describe("memory over time", needsOurs(), () => {
+  test("keys of all sizes come and go: what is used goes back, what is held stays flat", async () => {
+    const server = await startZeroHop({ threads: 2, "enable-debug-command": "yes" });
+    const client = await server.connect();
+    const seed = testSeed(11);
+    const random = new Random(seed);
+    const resident: number[] = [];
+    const rounds = isLong ? 40 : 6;
+    for (let round = 0; round < rounds; round++) {
+      for (let at = 0; at < 60_000; at += 1000) {
+        const batch = Array.from({ length: 1000 }, (_, i) => {
+          const size = random.chance(0.01) ? random.below(20_000) : random.below(200);
+          return ["SET", `key:${at + i}:${round % 3}`, "v".repeat(size)];
+        });
+        await client.pipeline(batch);
+      }
+      resident.push(residentBytes(server));
+      if (round % 2 === 0) await client.call("FLUSHALL");
+      else {
+        for (let at = 0; at < 60_000; at += 1000) {
+          const keys = Array.from({ length: 1000 }, (_, i) => `key:${at + i}`);
+          await client.call("DEL", ...keys.flatMap((key) => [0, 1, 2].map((r) => `${key}:${r}`)));
+        }
+      }
+      assert.equal(integerOf((await client.call("DBSIZE")).reply), 0);
+      await until(
+        "memory comes back",
+        async () => (await memoryField(server, "used_memory")) < 2 * MB,
+      );
+    }
+    const [, second] = resident as [number, number];
+    const last = resident.at(-1) as number;
+    assert.ok(last < second * 1.25 + 16 * MB, `${resident.join(", ")} (${seedText(seed)})`);
+    assert.equal(show((await client.call("DEBUG", "HEAP-CHECK")).reply), "+OK");
+    await server.stop();
+  });
+
+  test("connections come and go: memory stays flat", async () => {
+    const server = await startZeroHop({ threads: 2 });
+    const sample = async (count: number): Promise<number> => {
+      for (let i = 0; i < count; i += 50) {
+        const clients = await Promise.all(Array.from({ length: 50 }, () => server.connect()));
+        await Promise.all(clients.map((client) => client.call("SET", "k", "v".repeat(5000))));
+        for (const client of clients) client.close();
+      }
+      return residentBytes(server);
+    };
+    const early = await sample(2000);
+    const late = await sample(isLong ? 50_000 : 4000);
+    assert.ok(late - early < 64 * MB, `resident memory grew by ${late - early} bytes`);
+    await server.stop();
+  });
+
+  test("keys that share their hash under common functions are as good as others", async () => {
+    // Aa and BB have the same 31-polynomial hash, so have all strings made of them.
+    const bits = isLong ? 20 : 14;
+    const server = await startZeroHop({ threads: 2 });
+    const client = await server.connect();
+    const key = (n: number): string =>
+      Array.from({ length: bits }, (_, bit) => ((n >> bit) & 1 ? "Aa" : "BB")).join("");
+    for (let at = 0; at < 2 ** bits; at += 1024) {
+      await client.pipeline(
+        Array.from({ length: 1024 }, (_, i) => ["SET", key(at + i), `${at + i}`]),
+      );
+    }
+    assert.equal(integerOf((await client.call("DBSIZE")).reply), 2 ** bits);
+    for (let n = 0; n < 2 ** bits; n += 97) {
+      assert.equal(show((await client.call("GET", key(n))).reply), `$"${n}"`);
+    }
+    await server.stop();
+  });
+});
+
+describe("little memory", needsOurs(), () => {
+  const shell = existsSync("/bin/bash") ? {} : { skip: "no bash to set limits with" };
+
+  test("it starts and serves under ulimit -v of 4 GiB", shell, async () => {
+    const limited = 'ulimit -v 4194304; exec "$0" "$@"';
+    const server = await startZeroHop({ threads: 2 }, { through: ["/bin/bash", "-c", limited] });
+    const client = await server.connect();
+    for (let i = 0; i < 100; i++) {
+      const batch = Array.from({ length: 100 }, (_, j) => [
+        "SET",
+        `key:${i}:${j}`,
+        "x".repeat(1000),
+      ]);
+      for (const { reply } of await client.pipeline(batch)) assert.equal(show(reply), "+OK");
+    }
+    assert.equal(integerOf((await client.call("DBSIZE")).reply), 10_000);
+    await server.stop();
+  });
+
+  test("under that limit it fills up, refuses and lives on", shell, async () => {
+    const limited = 'ulimit -v 4194304; exec "$0" "$@"';
+    const options = { threads: 2, "memory-chunk": "64mb" };
+    const server = await startZeroHop(options, { through: ["/bin/bash", "-c", limited] });
+    const client = await server.connect();
+    client.timeoutMs = 60_000;
+    const value = Buffer.alloc(30 * MB, "x");
+    let refusal = "";
+    for (let i = 0; i < 200 && refusal === ""; i++) {
+      const { reply } = await client.call("SET", `big:${i}`, value);
+      if (show(reply) !== "+OK") refusal = errorOf(reply);
+    }
+    assert.match(refusal, /^OOM /);
+    assert.equal(show((await client.call("PING")).reply), "+PONG");
+    assert.equal(integerOf((await client.call("STRLEN", "big:0")).reply), 30 * MB);
+    assert.equal(show((await client.call("DEL", "big:0", "big:1")).reply), ":2");
+    await until("there is room again", async () => {
+      return show((await client.call("SET", "again", value)).reply) === "+OK";
+    });
+    await server.stop();
+  });
+});
