@@ -1,4 +1,7 @@
-/** Requests and values of many megabytes, in small packets and large, and clients that do not read. */
+/**
+ * Requests and values of many megabytes, in small packets and large, and clients that do not
+ * read.
+ */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, describe, test } from "node:test";

@@ -1,4 +1,7 @@
-/** A thread that dies takes the process with it, with a report, and never leaves a server half alive. */
+/**
+ * A thread that dies takes the process with it, with a report, and never leaves a server half
+ * alive.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { needsOurs } from "../support/environment.ts";
