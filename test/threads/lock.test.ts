@@ -1,0 +1,37 @@
+/**
+ * The lock between real threads, with more of them than cores: no update is lost (the bench itself
+ * counts that), nobody is left out, and short sections stay fast. How soon a thread that starves is
+ * granted the lock is shown without a clock in sim/step/lock.test.ts; the bars here are wide, since
+ * they measure the machine too.
+ */
+import assert from "node:assert/strict";
+import { availableParallelism } from "node:os";
+import { test } from "node:test";
+import { measureLock } from "../../bench/micro/lock.ts";
+import { isLong } from "../support/environment.ts";
+
+const SECONDS = isLong ? 10 : 1.5;
+const THREADS = Math.min(8, 2 * availableParallelism());
+
+test("threads that take the lock again at once share it with those who wait", async () => {
+  const result = await measureLock({
+    threads: 3,
+    seconds: SECONDS,
+    hold: { low: 200, high: 300 },
+    pause: { low: 0, high: 1 },
+  });
+  const longestMs = result.waits.maxNs / 1e6;
+  assert.ok(longestMs < 2000, `a thread waited ${longestMs} ms`);
+  assert.ok(result.fewest * 10 > result.most, `${result.fewest} to ${result.most} times`);
+});
+
+test("twice as many threads as cores share a lock that is held shortly", async () => {
+  const result = await measureLock({
+    threads: THREADS,
+    seconds: SECONDS,
+    hold: { low: 0, high: 1 },
+    pause: { low: 0, high: 2 },
+  });
+  assert.ok(result.fewest > 0, "a thread never got the lock");
+  assert.ok(result.perSecond > 20_000, `only ${result.perSecond} times a second`);
+});
