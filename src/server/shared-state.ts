@@ -18,11 +18,9 @@ import {
 } from "../memory/layout.ts";
 import type { LockCounters } from "../memory/lock.ts";
 import type { ChunkMessage, PoolHost } from "../memory/pool.ts";
+import { BELL_WORDS } from "./bell.ts";
 import { ClientTable, clientTableBytes } from "./client-table.ts";
 import { CommandStats, commandStatsBytes } from "./command-stats.ts";
-
-/** Int32 words between the doorbells of two threads: a line each. */
-export const BELL_WORDS = 32;
 
 export type SharedState = {
   control: SharedArrayBuffer;

@@ -40,11 +40,12 @@ import {
 import { H_CONTROL_LOCK } from "../memory/layout.ts";
 import { acquire, release } from "../memory/lock.ts";
 import type { ChunkMessage } from "../memory/pool.ts";
+import { BELL_WORDS, ringBell, takeBellBack } from "./bell.ts";
 import { Bus, type BusMessage } from "./bus.ts";
 import { type Change, Config } from "./config/config.ts";
 import { flightRecord } from "./flight-record.ts";
 import { acceptsPeer, PROTECTED_MODE_ERROR } from "./protected-mode.ts";
-import { BELL_WORDS, newLockCounters, type SharedState, viewShared } from "./shared-state.ts";
+import { newLockCounters, type SharedState, viewShared } from "./shared-state.ts";
 import { type ThreadHost, ThreadServer } from "./thread-server.ts";
 import { Topology, type TopologyNode } from "./topology.ts";
 
@@ -220,15 +221,14 @@ class WorkerThread implements ThreadHost {
 
   /** Waits for the doorbell without keeping the event loop busy. */
   private listenForBell(): void {
-    const at = this.start.thread * BELL_WORDS;
-    Atomics.store(this.bells, at, 0);
+    const { thread } = this.start;
+    takeBellBack(this.bells, thread);
     this.server?.rung();
-    whenRung(this.bells, at, () => this.listenForBell());
+    whenRung(this.bells, thread * BELL_WORDS, () => this.listenForBell());
   }
 
   ring(thread: number): void {
-    const at = thread * BELL_WORDS;
-    if (Atomics.exchange(this.bells, at, 1) === 0) Atomics.notify(this.bells, at);
+    ringBell(this.bells, thread);
   }
 
   soon(run: () => void): void {

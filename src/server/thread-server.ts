@@ -10,13 +10,7 @@ import { expireSlice } from "../keyspace/expiry.ts";
 import { freeGarbageSlice } from "../keyspace/garbage.ts";
 import { GAUGES, STAT_NAMES, type Stats, statIndex } from "../keyspace/stats.ts";
 import type { Store } from "../keyspace/store.ts";
-import {
-  H_CONTROL_SERIAL,
-  H_GARBAGE,
-  H_LARGE_UNITS,
-  S_UNITS_USED,
-  shardRow,
-} from "../memory/layout.ts";
+import { H_GARBAGE, H_LARGE_UNITS, S_UNITS_USED, shardRow } from "../memory/layout.ts";
 import type { LockCounters, Waiting } from "../memory/lock.ts";
 import { MAX_CLIENTS } from "../protocol/errors.ts";
 import type { ParserLimits } from "../protocol/parser.ts";
@@ -24,6 +18,7 @@ import { Reply } from "../protocol/reply.ts";
 import type { ClientTable } from "./client-table.ts";
 import type { CommandStats } from "./command-stats.ts";
 import type { Change, Config } from "./config/config.ts";
+import { type ControlChannel, ControlLog } from "./control-log.ts";
 import { Dispatcher } from "./dispatch.ts";
 import { Rates } from "./info/rates.ts";
 import { ClientSession } from "./session.ts";
@@ -46,13 +41,7 @@ export type ControlEntry =
   | { kind: "active-expire"; on: boolean }
   | { kind: "shutdown" };
 
-export type ThreadHost = {
-  /** Runs something while no other thread can append to the control log. */
-  ordered(run: () => void): void;
-  /** Appends to the control log, for all threads but this one; within `ordered`. */
-  postControl(entry: ControlEntry): void;
-  /** Entries of the control log that this thread has not taken yet, in order. */
-  takeControl(): ControlEntry[];
+export type ThreadHost = ControlChannel<ControlEntry> & {
   /** Makes another thread look at its parked sessions and kill words. */
   ring(thread: number): void;
   /** Runs something on this thread once the current turn is over. */
@@ -104,7 +93,7 @@ export class ThreadServer implements Server {
   private readonly parkedSessions: ClientSession[] = [];
   private readonly allStats: readonly Stats[];
   private readonly allCommandStats: readonly CommandStats[];
-  private controlSerial = 0;
+  private readonly controlLog: ControlLog<ControlEntry>;
   private activeExpire = true;
   private expiryShard = 0;
   private isEnding = false;
@@ -133,7 +122,9 @@ export class ThreadServer implements Server {
     const own = parts.stats.filter((_, row) => this.threadOfRow(row) === parts.thread);
     this.rates = new Rates(own, parts.store.clock.monotonicMs());
     this.stats.set(HEAP_USED, parts.host.heapUsed());
-    this.controlSerial = Atomics.load(parts.store.control, H_CONTROL_SERIAL);
+    this.controlLog = new ControlLog(parts.store.control, parts.host, (entry) =>
+      this.applyControl(entry),
+    );
     this.configChanged();
   }
 
@@ -147,15 +138,12 @@ export class ThreadServer implements Server {
   }
 
   controlIsBehind(): boolean {
-    // A plain read: the request that must see an entry came by way of the system, after it.
-    return this.store.control[H_CONTROL_SERIAL] !== this.controlSerial;
+    return this.controlLog.isBehind();
   }
 
   /** Applies what other threads have published. */
   takeControl(): void {
-    const serial = Atomics.load(this.store.control, H_CONTROL_SERIAL);
-    for (const entry of this.host.takeControl()) this.applyControl(entry);
-    this.controlSerial = serial;
+    this.controlLog.take();
   }
 
   private applyControl(entry: ControlEntry): void {
@@ -173,22 +161,12 @@ export class ThreadServer implements Server {
     }
   }
 
-  private publish(entry: ControlEntry): void {
-    this.host.ordered(() => {
-      // Whoever publishes has taken all that was published before: one order for all.
-      if (this.controlIsBehind()) this.takeControl();
-      this.host.postControl(entry);
-      this.controlSerial = Atomics.add(this.store.control, H_CONTROL_SERIAL, 1) + 1;
-    });
-    this.applyControl(entry);
-  }
-
   publishConfig(changes: Change[]): void {
-    this.publish({ kind: "config", changes });
+    this.controlLog.publish({ kind: "config", changes });
   }
 
   setActiveExpire(on: boolean): void {
-    this.publish({ kind: "active-expire", on });
+    this.controlLog.publish({ kind: "active-expire", on });
   }
 
   private configChanged(): void {

@@ -17,16 +17,12 @@ import { makeSharedBuffer, SystemClock, systemWaiting } from "../../src/env/syst
 import { H_GARBAGE, LOCK_WORD, SHARD_ROW_WORDS, SHARDS_AT } from "../../src/memory/layout.ts";
 import { FREE, HELD } from "../../src/memory/lock.ts";
 import type { ChunkMessage } from "../../src/memory/pool.ts";
+import { BELL_WORDS, ringBell, takeBellBack } from "../../src/server/bell.ts";
 import { Bus, type BusMessage } from "../../src/server/bus.ts";
 import { Config } from "../../src/server/config/config.ts";
 import { checkHeap } from "../../src/server/heap-check.ts";
 import type { ClientSession } from "../../src/server/session.ts";
-import {
-  BELL_WORDS,
-  newLockCounters,
-  type SharedState,
-  viewShared,
-} from "../../src/server/shared-state.ts";
+import { newLockCounters, type SharedState, viewShared } from "../../src/server/shared-state.ts";
 import { type ThreadHost, ThreadServer } from "../../src/server/thread-server.ts";
 import { Random } from "../support/random.ts";
 import { encodeCommand } from "../support/resp.ts";
@@ -222,10 +218,7 @@ class Worker {
       ordered: () => assert.fail("the control log is not used here"),
       postControl: (entry) => bus.postControl(entry),
       takeControl: () => bus.takeControl(),
-      ring: (thread) => {
-        const at = thread * BELL_WORDS;
-        if (Atomics.exchange(this.#bells, at, 1) === 0) Atomics.notify(this.#bells, at);
-      },
+      ring: (thread) => ringBell(this.#bells, thread),
       soon: (run) => this.#soon.push(run),
       sleep: () => {},
       log: () => {},
@@ -304,7 +297,7 @@ class Worker {
   #hear(): void {
     const at = this.#start.thread * BELL_WORDS;
     if (Atomics.load(this.#bells, at) !== 0) {
-      Atomics.store(this.#bells, at, 0);
+      takeBellBack(this.#bells, this.#start.thread);
       this.#server.rung();
     }
     for (const run of this.#soon.splice(0)) run();
