@@ -1,6 +1,6 @@
 /**
- * The control log in every order of steps: all threads apply the same entries in the same order, and
- * what was published before a request came is applied before it runs.
+ * The control log in every order of steps: all threads apply the same entries in the same order,
+ * and what was published before a request came is applied before it runs.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,7 +1,7 @@
 /**
- * Calls of which the reply tells whether another thread's call was seen half done: each comes with a
- * check of its reply. Counters lose nothing, pairs are set and read together, a key that is renamed
- * is always in one place, values are of one letter throughout.
+ * Calls of which the reply tells whether another thread's call was seen half done: each comes with
+ * a check of its reply. Counters lose nothing, pairs are set and read together, a key that is
+ * renamed is always in one place, values are of one letter throughout.
  */
 import assert from "node:assert/strict";
 import type { Random } from "../support/random.ts";

@@ -1,7 +1,7 @@
 /**
- * One thread of workers.test.ts: a server over shared memory, its sessions and their clients, without
- * sockets and without an event loop. A change holds its locks for a random while, so that commands
- * of other threads meet it, wait and park.
+ * One thread of workers.test.ts: a server over shared memory, its sessions and their clients,
+ * without sockets and without an event loop. A change holds its locks for a random while, so that
+ * commands of other threads meet it, wait and park.
  */
 import assert from "node:assert/strict";
 import {

@@ -1,7 +1,7 @@
 /**
  * Eight threads of the server over one store without sockets: the same overlapping commands as in
- * threads.test.ts, with random spins inside critical sections, so that locks are met, waited for and
- * parked behind all the time. The canary takes locks without looking, and must be found out.
+ * threads.test.ts, with random spins inside critical sections, so that locks are met, waited for
+ * and parked behind all the time. The canary takes locks without looking, and must be found out.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
