@@ -61,7 +61,16 @@ function missCost(model: TableModel, random: Random): number {
   return sum / (500 * segments);
 }
 
-for (const size of [17, 60, 300, 390, 2000]) {
+// In the small ones all tags may be passed over, which are few.
+for (const [size, worstAllowed] of [
+  [17, 25],
+  [60, 77],
+  [69, 77],
+  [180, 204],
+  [300, 64],
+  [390, 64],
+  [2000, 64],
+] as const) {
   test(`${size} keys that are replaced for ever leave few removed places`, () => {
     const seed = testSeed(61);
     const random = new Random(seed);
@@ -87,7 +96,7 @@ for (const size of [17, 60, 300, 390, 2000]) {
         if (n % 500 === 0) worst = Math.max(worst, missCost(model, random));
       }
       model.check();
-      assert.ok(worst < 64, `${worst} places are looked at for a key that is not there`);
+      assert.ok(worst <= worstAllowed, `${worst} places are looked at for a key that is not there`);
       const moved = work.entriesMoved / churn;
       assert.ok(moved < 6, `${moved} entries are moved for each that is removed`);
       assert.ok(work.entriesMovedMax <= 512);

@@ -18,7 +18,6 @@ import {
   OVERFLOW,
   REMOVED,
   type Segments,
-  SMALL_MAX,
 } from "./segment.ts";
 import type { Table } from "./table.ts";
 
@@ -26,6 +25,8 @@ import type { Table } from "./table.ts";
 export const HASH_END: number = 2 ** 32;
 /** A scan may stop at the boundaries of so many parts of a segment's own range of hashes. */
 const SCAN_PARTS = 8;
+/** Entries of a segment up to which a scan visits it whole. */
+const WHOLE_MAX = 16;
 /** Hash and place in the list, in one number that sorts by the hash. */
 const PLACES: number = 2 ** 20;
 
@@ -36,7 +37,7 @@ let scanRecords = new Int32Array(512);
 /**
  * Calls `visit` for the records with hashes from `from` on, in whole ranges of hashes and in the
  * order of the hashes, until at least `count` were visited. Returns the next hash, HASH_END at the
- * end. Tables of up to SMALL_MAX entries are visited whole.
+ * end. Segments of up to WHOLE_MAX entries are visited whole.
  */
 export function scanTable(
   table: Table,
@@ -57,7 +58,7 @@ export function scanTable(
     let boundary = (Math.floor(next / span) + 1) * span;
     const found = sortFrom(segments, segment, next);
     looked += 1 + found;
-    let isLast = found <= SMALL_MAX;
+    let isLast = found <= WHOLE_MAX;
     for (let n = 0; n < found; n++) {
       const hash = Math.floor((scanOrder[n] as number) / PLACES);
       if (hash >= boundary) break;

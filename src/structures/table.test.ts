@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isLong } from "../../test/support/environment.ts";
 import { seedText, testSeed } from "../../test/support/random.ts";
 import { latin1Bytes } from "../base/bytes.ts";
 import { keySlot } from "../base/crc16.ts";
@@ -165,8 +166,9 @@ for (const [name, stub] of [HASHES[0], HASHES[5]] as (readonly [string, HashStub
       const model = new TableModel(stub, false);
       const { work } = model.table.segments;
       const keys: string[] = [];
-      for (let step = 0; step < 200_000; step++) {
-        if (random.chance(step % 100_000 < 50_000 ? 0.9 : 0.1) || keys.length === 0) {
+      const steps = isLong ? 3_000_000 : 200_000;
+      for (let step = 0; step < steps; step++) {
+        if (random.chance(step % (steps / 2) < steps / 4 ? 0.9 : 0.1) || keys.length === 0) {
           keys.push(`${step}`);
           assert.ok(model.insert(`${step}`, NO_EXPIRY));
         } else {
@@ -184,9 +186,15 @@ for (const [name, stub] of [HASHES[0], HASHES[5]] as (readonly [string, HashStub
 }
 
 const SLOTS = 16_384;
-const KEYS = 100_000;
 
-test("a key costs at most 36, 46 and 290 bytes with values of a number, 16 and 256 bytes", () => {
+for (const keys of isLong ? [100_000, 1_000_000] : [100_000]) {
+  test(`of ${keys} keys each costs at most 36, 46 and 290 bytes, by its value`, () => {
+    measureKeys(keys);
+  });
+}
+
+/** Fills the tables of a database as records of a number, of 16 and of 256 bytes would. */
+function measureKeys(keys: number): void {
   const limits = [
     [STRING_INT32, 4, 36],
     [STRING_BYTES, 16, 46],
@@ -196,7 +204,7 @@ test("a key costs at most 36, 46 and 290 bytes with values of a number, 16 and 2
     const model = new TableModel((hash) => hash, false);
     const { heap, table } = model;
     const cells = new Int32Array(SLOTS);
-    for (let i = 0; i < KEYS; i++) {
+    for (let i = 0; i < keys; i++) {
       const key = latin1Bytes(`key:${i}`);
       const p = heap.alloc(0, recordUnits(kind, key.length, valueBytes));
       const view = heap.view[p >>> CHUNK_SHIFT] as DataView;
@@ -206,8 +214,8 @@ test("a key costs at most 36, 46 and 290 bytes with values of a number, 16 and 2
       const slot = keySlot(key, 0, key.length);
       assert.ok(table.insert(0, cells, slot, table.hashOf(p), p, NO_EXPIRY));
     }
-    const perKey = (model.units * 8 + cells.byteLength) / KEYS;
+    const perKey = (model.units * 8 + cells.byteLength) / keys;
     assert.ok(perKey <= limit, `${perKey} bytes for a key with ${valueBytes} bytes of value`);
     assert.ok(perKey > limit - 10, `${perKey}: the model leaves something out`);
   }
-});
+}

@@ -21,6 +21,7 @@ import {
   CODE_MASK,
   CODE_SHIFT,
   COUNT_MASK,
+  DENSE_MAX,
   DEPTH_MASK,
   DEPTH_SHIFT,
   EMPTY,
@@ -34,7 +35,6 @@ import {
   OVERFLOW,
   OVERFLOW_WORD,
   Segments,
-  SMALL_MAX,
   type TableWork,
   tagOf,
 } from "./segment.ts";
@@ -89,16 +89,15 @@ export class Table {
       const capacity = CAPACITY[(head >>> CODE_SHIFT) & CODE_MASK] as number;
       const u8 = this.u8[segment >>> CHUNK_SHIFT] as Uint8Array;
       const tags = ((at + 2 + capacity) << 2) | 0;
-      if (capacity <= SMALL_MAX) {
+      if (capacity <= DENSE_MAX) {
         const count = head & COUNT_MASK;
         for (let k = 0; k < count; k++) {
-          if (u8[tags + k] === tag) {
-            const p = m[at + 2 + k] as number;
-            if (this.matches(p, view, start, length)) {
-              this.foundSegment = segment;
-              this.foundPosition = k;
-              return p;
-            }
+          if (u8[tags + k] !== tag) continue;
+          const p = m[at + 2 + k] as number;
+          if (this.matches(p, view, start, length)) {
+            this.foundSegment = segment;
+            this.foundPosition = k;
+            return p;
           }
         }
       } else {
