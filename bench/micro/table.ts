@@ -1,6 +1,6 @@
 /**
- * What the hash table costs alone: keys that are there, keys that are not, inserting and removing, in
- * tables of one slot each as the keyspace has them. Fixed work, best of several rounds.
+ * What the hash table costs alone: keys that are there, keys that are not, inserting and removing,
+ * in tables of one slot each as the keyspace has them. Fixed work, best of several rounds.
  *
  *   node build/bench/micro/table.js [--rounds 5] [keys ...]
  */

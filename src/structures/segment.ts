@@ -6,10 +6,10 @@
  *   u32 pointer[capacity], u8 tag[capacity]
  *   with overflow: u32 pointer to the next segment at OVERFLOW_WORD
  *
- * Up to DENSE_MAX entries a segment is dense: entries have no order, may fill it, and their tags are
- * scanned. Above it is open addressing with linear probing. A tag is 8 bits of the hash, 2..255; 0
- * is an empty place and 1 a removed one. An entry has no room for its hash: whoever moves it to a
- * probed segment hashes the record's key again.
+ * Up to DENSE_MAX entries a segment is dense: entries have no order, may fill it, and their tags
+ * are scanned. Above it is open addressing with linear probing. A tag is 8 bits of the hash,
+ * 2..255; 0 is an empty place and 1 a removed one. An entry has no room for its hash: whoever moves
+ * it to a probed segment hashes the record's key again.
  */
 import { halfSipHash13View } from "../base/siphash.ts";
 import type { Heap } from "../memory/heap.ts";
