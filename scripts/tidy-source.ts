@@ -132,16 +132,13 @@ export function checkSource(source: string, exists: (path: string) => boolean): 
   const lines = source.split("\n");
   const problems: Problem[] = [];
   const count = lines.at(-1) === "" ? lines.length - 1 : lines.length;
-  // A file says itself why it is longer, or wider, than others: a table of data, or debt.
-  const isWaived = lines.some((line) => /^\/\/ long: .{20,}/.test(line));
-  if (count > FILE_LINES_MAX && !isWaived) {
+  if (count > FILE_LINES_MAX) {
     problems.push({
       line: FILE_LINES_MAX + 1,
       text: `${count} lines, ${FILE_LINES_MAX} at most: split the file by what its parts own`,
     });
   }
   for (const [index, line] of lines.entries()) {
-    if (isWaived && line.length > 100) continue;
     for (const text of [checkLine(line), checkFunction(lines, index, exists)]) {
       if (text !== undefined) {
         problems.push({ line: index + 1, text });

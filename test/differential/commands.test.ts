@@ -9,6 +9,7 @@ import { type Server, startRedis, startZeroHop } from "../support/servers.ts";
 import { unusedRows } from "./allowlist.ts";
 import { rules } from "./compare.ts";
 import { CONNECTION } from "./corpus/connection.ts";
+import { COUNTERS } from "./corpus/counters.ts";
 import { EXPIRY } from "./corpus/expiry.ts";
 import { KEYS } from "./corpus/keys.ts";
 import { SERVER } from "./corpus/server.ts";
@@ -18,6 +19,7 @@ import { commandLine, parseCorpus } from "./script.ts";
 
 const CORPORA: readonly (readonly [string, string])[] = [
   ["strings", STRINGS],
+  ["counters", COUNTERS],
   ["keys", KEYS],
   ["expiry", EXPIRY],
   ["connection", CONNECTION],

@@ -1,4 +1,14 @@
-// long: a corpus, one case per line, whatever its width.
+/** More words than an unknown command shows. */
+const MANY_WORDS = [
+  "a".repeat(30),
+  "b".repeat(34),
+  "c".repeat(30),
+  "d".repeat(24),
+  "e".repeat(21),
+  "f".repeat(15),
+  "ggggggggg",
+].join(" ");
+
 /** CONFIG INFO COMMAND TIME SHUTDOWN CLUSTER and what else concerns the process. */
 export const SERVER: string = String.raw`
 # CONFIG GET
@@ -299,9 +309,9 @@ client setname
 foo
 FOO a b c
 foo "with space" "and\r\nnewline"
-foo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b c
-foo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb cccccccccccccccccccccccccccccc dddddddddddddddddddddddd eeeeeeeeeeeeeeeeeeeee fffffffffffffff ggggggggg
-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b
+foo ${"a".repeat(172)} b c
+foo ${MANY_WORDS}
+${"a".repeat(172)} b
 ""
 "" a
 "\x00"
