@@ -6,13 +6,13 @@ export type FakeWorld = {
   argv?: readonly string[];
   env?: Readonly<Record<string, string>>;
   stdin?: string;
-  /** Relative paths are below `/work`, where the process was started. */
+  /** Relative paths are below `/srv`, where the process was started. */
   files?: Readonly<Record<string, string>>;
   directories?: readonly string[];
   parallelism?: number;
 };
 
-const CWD = "/work";
+const CWD = "/srv";
 
 export class FakeSource implements ConfigSource {
   readonly cwd: string = CWD;

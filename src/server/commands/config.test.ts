@@ -104,10 +104,10 @@ test("RESETSTAT asks the server", () => {
 test("REWRITE writes the file, if there is one", () => {
   const desk = new Desk();
   assert.equal(desk.ask(2, "REWRITE"), "-ERR The server is running without a config file ");
-  desk.config.file = "/work/r.conf";
+  desk.config.file = "/srv/r.conf";
   desk.ask(2, "SET", "timeout", "9");
   assert.equal(desk.ask(2, "REWRITE"), "+OK ");
-  assert.match(desk.source.files.get("/work/r.conf") ?? "", /^timeout 9\n/);
+  assert.match(desk.source.files.get("/srv/r.conf") ?? "", /^timeout 9\n/);
 });
 
 test("HELP", () => {

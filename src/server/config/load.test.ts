@@ -32,7 +32,7 @@ describe("what counts", () => {
     const config = started({});
     assert.equal(config.port, 6379);
     assert.deepEqual(config.bind, ["*", "-::*"]);
-    assert.equal(config.dir, "/work");
+    assert.equal(config.dir, "/srv");
     assert.equal(config.file, "");
     assert.equal(config.generation, 1);
   });
@@ -46,7 +46,7 @@ describe("what counts", () => {
     assert.equal(config.timeout, 2);
     assert.equal(config.tcpKeepalive, 3);
     assert.equal(config.hz, 4);
-    assert.equal(config.file, "/work/r.conf");
+    assert.equal(config.file, "/srv/r.conf");
   });
 
   test("the last of several lines, but the classes of client-output-buffer-limit add up", () => {
@@ -103,7 +103,7 @@ describe("dir and include", () => {
     const files = { "conf/a.conf": "timeout 7", "a.conf": "timeout 9" };
     const world = withFile("dir conf\ninclude a.conf\n", { files });
     const config = started(world);
-    assert.equal(config.dir, "/work/conf");
+    assert.equal(config.dir, "/srv/conf");
     assert.equal(config.timeout, 7);
   });
 
@@ -125,7 +125,7 @@ describe("dir and include", () => {
       "e2/y.conf": "maxclients 6",
     };
     const config = started(
-      withFile("include d/*.conf\ninclude /work/e?/x.conf\ninclude nothing/*\n", { files }),
+      withFile("include d/*.conf\ninclude /srv/e?/x.conf\ninclude nothing/*\n", { files }),
     );
     assert.equal(config.timeout, 2);
     assert.equal(config.tcpKeepalive, 2);

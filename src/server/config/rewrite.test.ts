@@ -70,7 +70,7 @@ include other.conf
   assert.deepEqual(tail.trimEnd().split("\n").sort(), [
     "client-output-buffer-limit pubsub 1 2 3",
     'cluster-announce-hostname "host"',
-    'dir "/work"',
+    'dir "/srv"',
     "hz 20",
     "latency-tracking-info-percentiles 50 99 99.9",
     'logfile "a \\"b\\"\\n"',
@@ -125,7 +125,7 @@ test("what is written loads to the same values", () => {
   assert.equal(rewriteFile(config), null);
   const again = loaded(source);
   assert.deepEqual(again.get(["*"]), config.get(["*"]));
-  for (const line of (source.files.get("/work/r.conf") ?? "").split("\n")) {
+  for (const line of (source.files.get("/srv/r.conf") ?? "").split("\n")) {
     if (!line.startsWith("#")) assert.notEqual(splitWords(line), null, line);
   }
 });
@@ -133,13 +133,13 @@ test("what is written loads to the same values", () => {
 test("a file that went away is written anew, and errors of the system are told", () => {
   const source = new FakeSource({ argv: ["r.conf"], files: { "r.conf": "timeout 5" } });
   const config = loaded(source);
-  source.files.delete("/work/r.conf");
+  source.files.delete("/srv/r.conf");
   assert.equal(rewriteFile(config), null);
-  assert.match(source.files.get("/work/r.conf") ?? "", /^# Generated[\s\S]*\ntimeout 5\n/);
+  assert.match(source.files.get("/srv/r.conf") ?? "", /^# Generated[\s\S]*\ntimeout 5\n/);
   source.writeError = "No space left on device";
   assert.equal(rewriteFile(config), "ERR Rewriting config file: No space left on device");
-  source.files.delete("/work/r.conf");
-  config.file = "/work";
+  source.files.delete("/srv/r.conf");
+  config.file = "/srv";
   assert.equal(rewriteFile(config), "ERR Rewriting config file: Is a directory");
   config.file = "";
   assert.equal(rewriteFile(config), "ERR The server is running without a config file");
