@@ -6,6 +6,7 @@
 import type { RandomSource } from "../env/env.ts";
 import type { Stats } from "../keyspace/stats.ts";
 import type { Store } from "../keyspace/store.ts";
+import type { Reply } from "../protocol/reply.ts";
 import type { ClientTable } from "../server/client-table.ts";
 import type { CommandStats } from "../server/command-stats.ts";
 import type { Change, Config } from "../server/config/config.ts";
@@ -36,6 +37,11 @@ export type Session = {
   readonlyMode: boolean;
   noTouch: boolean;
   noEvict: boolean;
+  /**
+   * Puts the reply off: the session runs nothing more until the returned function is called, with
+   * what writes the reply.
+   */
+  hold(): (write: (reply: Reply) => void) => void;
   /** Closes once the reply under way has been sent. */
   closeAfterReply(): void;
   /** Closes at once, with what is under way not sent. */
@@ -64,6 +70,13 @@ export type Server = {
   /** Applies changes here and on every other thread before the next command anywhere. */
   publishConfig(changes: Change[]): void;
   resetStats(): void;
+  /** The plain port, 0 if there is none. */
+  readonly tcpPort: number;
+  /**
+   * Listens on another plain port, or on none (0), and then closes the one before. Calls `done`
+   * when that is so; with an error nothing has changed.
+   */
+  listenOn(port: number, done: (error: string | null) => void): void;
   /** Ends the process as SHUTDOWN does. */
   shutdown(): void;
   /** Wakes threads so that they look at their clients' kill words and their mailboxes. */
@@ -100,7 +113,7 @@ export type ServerFacts = {
   readonly os: string;
   readonly archBits: number;
   readonly executable: string;
-  /** Ports as bound, 0 where there is none. */
+  /** Ports as bound at the start, 0 where there is none. */
   readonly tcpPort: number;
   readonly ownerPorts: readonly number[];
   readonly acceptMode: string;

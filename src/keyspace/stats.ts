@@ -15,6 +15,8 @@ const NAMES = [
   "dirty",
   "commands_processed",
   "connections_received",
+  /** As connections_received, but CONFIG RESETSTAT leaves it: the acceptor counts with it. */
+  "connections_arrived",
   "connections_rejected",
   "connections_current",
   "net_input_bytes",
@@ -83,6 +85,7 @@ export const STAT_NAMES: readonly StatName[] = [...NAMES, ...ERROR_CODES.map(err
 
 /** What is a state and not a count: CONFIG RESETSTAT leaves it alone. */
 export const GAUGES: ReadonlySet<StatName> = new Set<StatName>([
+  "connections_arrived",
   "connections_current",
   "js_heap_used",
   "ops_per_sec",

@@ -60,6 +60,8 @@ export class ClientSession implements Session, LinkHandler {
   lastUseMs: number;
   isClosed = false;
   isParked = false;
+  /** A reply was put off; nothing is run before it. */
+  private isHeld = false;
   private readonly link: Link;
   private readonly parser: Parser;
   private readonly args: Args = new Args();
@@ -108,7 +110,7 @@ export class ClientSession implements Session, LinkHandler {
       this.destroy();
       return;
     }
-    if (this.isParked || this.isPaused || this.isRunning || this.backlogLength > 0) {
+    if (this.isStopped || this.isRunning || this.backlogLength > 0) {
       this.keep(chunk, 0, length);
       return;
     }
@@ -155,6 +157,7 @@ export class ClientSession implements Session, LinkHandler {
             return at;
           }
           at = after;
+          if (this.isHeld) return at;
           if (reply.length > WRITE_PIECE_BYTES && this.flush()) return at;
           continue;
         }
@@ -189,7 +192,26 @@ export class ClientSession implements Session, LinkHandler {
       }
     }
     parser.finish();
+    if (this.isHeld) return false;
     return !(reply.length > WRITE_PIECE_BYTES && this.flush());
+  }
+
+  private get isStopped(): boolean {
+    return this.isParked || this.isPaused || this.isHeld;
+  }
+
+  hold(): (write: (reply: Reply) => void) => void {
+    this.isHeld = true;
+    return (write) => {
+      const { reply } = this.server;
+      this.isHeld = false;
+      this.server.countFor(this.owner);
+      reply.proto = this.proto;
+      write(reply);
+      this.flush();
+      if (this.isClosing && !this.isClosed) this.link.end();
+      else this.resume();
+    };
   }
 
   private parkHere(): void {
@@ -231,7 +253,7 @@ export class ClientSession implements Session, LinkHandler {
   resume(): void {
     if (this.isClosed) return;
     this.isParked = false;
-    if (this.isPaused || this.isRunning) return;
+    if (this.isStopped || this.isRunning) return;
     const { backlog, backlogLength } = this;
     if (backlogLength === 0 && !this.hasRequest) return;
     this.backlog = NO_BYTES;

@@ -75,7 +75,22 @@ export type ThreadServe = {
   unixPath: string;
 };
 
-export type ToSupervisor = { kind: "ready" } | { kind: "shutdown" } | { kind: "serving" };
+/** Messages to a thread once it serves. */
+export type ThreadOrder =
+  | { kind: "end" }
+  /** Closes its listeners of the plain port and answers "closed". */
+  | { kind: "close-plain" }
+  /** Answer to "listen". */
+  | { kind: "listening"; request: number; error: string | null };
+
+export type ToSupervisor =
+  | { kind: "ready" }
+  | { kind: "serving" }
+  | { kind: "shutdown" }
+  | { kind: "listen"; request: number; port: number }
+  | { kind: "closed" };
+
+type OwnListener = { listener: ListeningHandle; isPlain: boolean };
 
 type Early = { kind: number; owner: number; handle: AcceptedHandle };
 
@@ -85,9 +100,9 @@ export function runThread(commands: CommandTable): void {
   const port = parentPort as MessagePort;
   const worker = new WorkerThread(start, port, commands);
   process.on("uncaughtException", (error) => worker.die(error));
-  port.on("message", (message: ThreadServe | { kind: "end" }) => {
+  port.on("message", (message: ThreadServe | ThreadOrder) => {
     if (message.kind === "serve") worker.serve(message);
-    else worker.end();
+    else worker.obey(message);
   });
   port.postMessage({ kind: "ready" } satisfies ToSupervisor);
 }
@@ -103,7 +118,10 @@ class WorkerThread implements ThreadHost {
   private readonly config: Config;
   private readonly counters = newLockCounters();
   private readonly early: Early[] = [];
-  private readonly listeners: AcceptedHandle[] = [];
+  private listeners: OwnListener[] = [];
+  /** Waiting for the supervisor's answer to "listen", by request. */
+  private readonly moves: Map<number, (error: string | null) => void> = new Map();
+  private requests = 0;
   private server: ThreadServer | null = null;
   private unixPath = "";
 
@@ -200,7 +218,7 @@ class WorkerThread implements ThreadHost {
       const isUnix = kind === PASS_UNIX_LISTENER;
       takeConnections(listener, (accepted) => this.connected(accepted, owner, isUnix));
       listener.listen(this.config.tcpBacklog);
-      this.listeners.push(listener);
+      this.listeners.push({ listener, isPlain: owner < 0 && !isUnix });
       return;
     }
     this.connected(handle, owner, kind === PASS_UNIX_CONNECTION);
@@ -260,6 +278,29 @@ class WorkerThread implements ThreadHost {
     writeLog(this.config, level, text);
   }
 
+  obey(order: ThreadOrder): void {
+    switch (order.kind) {
+      case "end":
+        this.end();
+        return;
+      case "close-plain":
+        for (const { listener, isPlain } of this.listeners) if (isPlain) listener.close();
+        this.listeners = this.listeners.filter(({ isPlain }) => !isPlain);
+        this.post({ kind: "closed" });
+        return;
+      case "listening":
+        this.moves.get(order.request)?.(order.error);
+        this.moves.delete(order.request);
+        return;
+    }
+  }
+
+  listenOn(port: number, done: (error: string | null) => void): void {
+    const request = ++this.requests;
+    this.moves.set(request, done);
+    this.post({ kind: "listen", request, port });
+  }
+
   shutdown(): void {
     this.post({ kind: "shutdown" });
   }
@@ -279,8 +320,8 @@ class WorkerThread implements ThreadHost {
   }
 
   /** Closes everything; the worker ends by itself when the last reply is out. */
-  end(): void {
-    for (const listener of this.listeners) listener.close();
+  private end(): void {
+    for (const { listener } of this.listeners) listener.close();
     const { server } = this;
     if (server === null) process.exit(0);
     server.end();

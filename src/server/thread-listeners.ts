@@ -144,14 +144,23 @@ async function bindUnix(config: Config): Promise<Bound> {
   }
 }
 
-/** The plain port; several servers of it where each thread has one of its own. */
-async function bindPlain(plan: BindPlan, threads: number): Promise<Bound[]> {
-  const { config } = plan;
-  const port = config.port === AUTO_PORT ? 0 : config.port;
+/** The plain port, 0 to have one chosen; several servers of it where threads can share it. */
+export async function bindPlain(
+  config: Config,
+  port: number,
+  threads: number,
+  reusePort: boolean,
+): Promise<Bound[]> {
+  const plan = { config, reusePort: reusePort && threads > 1 };
   const bound = await bindPort(plan, "port", port, -1);
   const chosen = bound[0]?.port ?? port;
-  for (let extra = 1; plan.reusePort && extra < threads; extra++) {
-    bound.push(...(await bindPort(plan, "port", chosen, -1)));
+  try {
+    for (let extra = 1; plan.reusePort && extra < threads; extra++) {
+      bound.push(...(await bindPort(plan, "port", chosen, -1)));
+    }
+  } catch (error) {
+    closeAll(bound);
+    throw error;
   }
   return bound;
 }
@@ -163,11 +172,13 @@ export async function bindAll(
   reusePort: boolean,
 ): Promise<Bound[]> {
   const bound: Bound[] = [];
-  const shared = { config, reusePort: reusePort && threads > 1 };
   const alone = { config, reusePort: false };
   const ownersTakePort = config.owners > 0 && config.port === config.ownersPort && config.port > 0;
   try {
-    if (config.port !== 0 && !ownersTakePort) bound.push(...(await bindPlain(shared, threads)));
+    if (config.port !== 0 && !ownersTakePort) {
+      const port = config.port === AUTO_PORT ? 0 : config.port;
+      bound.push(...(await bindPlain(config, port, threads, reusePort)));
+    }
     if (config.owners > 0) {
       const auto = config.ownersPort === AUTO_PORT;
       bound.push(

@@ -29,6 +29,7 @@ const SLICE_RECORDS = 512;
 const TICK_BUDGET_MS = 1;
 
 const RECEIVED = statIndex("connections_received");
+const ARRIVED = statIndex("connections_arrived");
 const REJECTED = statIndex("connections_rejected");
 const CURRENT = statIndex("connections_current");
 const PARKED = statIndex("parked_sessions");
@@ -48,6 +49,8 @@ export type ThreadHost = ControlChannel<ControlEntry> & {
   soon(run: () => void): void;
   sleep(ms: number): void;
   log(level: string, text: string): void;
+  /** Asks the supervisor to move the plain port; see `Server.listenOn`. */
+  listenOn(port: number, done: (error: string | null) => void): void;
   /** Asks the supervisor to end the process. */
   shutdown(): void;
   heapUsed(): number;
@@ -96,6 +99,8 @@ export class ThreadServer implements Server {
   private readonly controlLog: ControlLog<ControlEntry>;
   private activeExpire = true;
   private expiryShard = 0;
+  /** What `port` was set to at the start; its listener is in the facts. */
+  private readonly portAtStart: number;
   private isEnding = false;
   private readonly rates: Rates;
   private lastChunk: Uint8Array = new Uint8Array(0);
@@ -114,6 +119,7 @@ export class ThreadServer implements Server {
     this.topology = parts.topology;
     this.random = parts.random;
     this.facts = parts.facts;
+    this.portAtStart = parts.config.port;
     this.thread = parts.thread;
     this.threads = parts.threads;
     this.shards = parts.store.shards;
@@ -207,6 +213,7 @@ export class ThreadServer implements Server {
   connect(link: Link, owner: number, isUnix: boolean): ClientSession | null {
     this.countFor(owner);
     this.stats.add(RECEIVED, 1);
+    this.stats.add(ARRIVED, 1);
     if (this.controlIsBehind()) this.takeControl();
     if (!this.clients.enter(this.config.maxclients)) {
       this.refuseLink(link, MAX_CLIENTS);
@@ -377,6 +384,15 @@ export class ThreadServer implements Server {
 
   sleep(ms: number): void {
     this.host.sleep(ms);
+  }
+
+  get tcpPort(): number {
+    const { port } = this.config;
+    return port === this.portAtStart ? this.facts.tcpPort : port;
+  }
+
+  listenOn(port: number, done: (error: string | null) => void): void {
+    this.host.listenOn(port, done);
   }
 
   shutdown(): void {

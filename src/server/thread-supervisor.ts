@@ -27,8 +27,8 @@ import type { ChunkMessage } from "../memory/pool.ts";
 import type { BusMessage } from "./bus.ts";
 import type { Change, Config } from "./config/config.ts";
 import type { SharedState } from "./shared-state.ts";
-import type { ThreadServe, ThreadStart, ToSupervisor } from "./thread-host.ts";
-import { type Bound, bindAll, closeAll } from "./thread-listeners.ts";
+import type { ThreadOrder, ThreadServe, ThreadStart, ToSupervisor } from "./thread-host.ts";
+import { BindError, type Bound, bindAll, bindPlain, closeAll } from "./thread-listeners.ts";
 import type { TopologyNode } from "./topology.ts";
 import { Watchdog } from "./watchdog.ts";
 
@@ -68,6 +68,10 @@ export class Supervisor {
   private ended = 0;
   private serving = 0;
   private allServe: () => void = () => {};
+  /** Moves of the plain port, one after another. */
+  private moves: Promise<void> = Promise.resolve();
+  private closed = 0;
+  private allClosed: () => void = () => {};
 
   constructor(plan: Plan) {
     this.plan = plan;
@@ -136,6 +140,8 @@ export class Supervisor {
     worker.on("message", (message: ToSupervisor) => {
       if (message.kind === "serving" && ++this.serving === this.threads.length) this.allServe();
       if (message.kind === "shutdown") this.end("User requested shutdown...");
+      if (message.kind === "closed" && ++this.closed === this.threads.length) this.allClosed();
+      if (message.kind === "listen") this.move(worker, message.request, message.port);
     });
     worker.on("error", (error) => this.threadFailed(thread, errorText(error)));
     worker.on("exit", () => {
@@ -206,6 +212,45 @@ export class Supervisor {
     this.bound = stay;
   }
 
+  private order(worker: Worker, order: ThreadOrder): void {
+    worker.postMessage(order);
+  }
+
+  /** Moves the plain port and tells the thread that asked. */
+  private move(worker: Worker, request: number, port: number): void {
+    this.moves = this.moves
+      .then(() => this.movePlain(port))
+      .then((error) => this.order(worker, { kind: "listening", request, error }));
+  }
+
+  /** Binds the new port first, so that a port that cannot be had changes nothing. */
+  private async movePlain(port: number): Promise<string | null> {
+    const { config, threads, plan } = this;
+    let fresh: Bound[] = [];
+    try {
+      if (port !== 0) fresh = await bindPlain(config, port, threads.length, plan.reusePort);
+    } catch (error) {
+      if (!(error instanceof BindError)) throw error;
+      this.log("warning", error.message);
+      return "Unable to listen on this port. Check server logs.";
+    }
+    for (const bound of fresh) onConnection(bound.server, (handle) => this.pass(bound, handle));
+    closeAll(this.bound.filter(isPlain));
+    await this.closePlainOfThreads();
+    this.bound = [...this.bound.filter((bound) => !isPlain(bound)), ...fresh];
+    this.handOver();
+    return null;
+  }
+
+  private closePlainOfThreads(): Promise<void> {
+    const done = new Promise<void>((resolve) => {
+      this.allClosed = resolve;
+    });
+    this.closed = 0;
+    for (const { worker } of this.threads) this.order(worker, { kind: "close-plain" });
+    return done;
+  }
+
   /** Passes a connection to its owner's thread, or to the one with the fewest. */
   private pass(bound: Bound, handle: Parameters<HandleSender["send"]>[2]): void {
     const { threads } = this;
@@ -233,7 +278,7 @@ export class Supervisor {
 
   /** Connections of a thread, those on their way to it included. */
   private loadOf(thread: number): number {
-    const received = this.stats.of(thread, "connections_received");
+    const received = this.stats.of(thread, "connections_arrived");
     const entry = this.threads[thread];
     const current = this.stats.of(thread, "connections_current");
     return current + Math.max(0, (entry?.passed ?? 0) - received);
@@ -251,7 +296,7 @@ export class Supervisor {
     this.isEnding = true;
     this.log("warning", reason);
     closeAll(this.bound);
-    for (const { worker } of this.threads) worker.postMessage({ kind: "end" });
+    for (const { worker } of this.threads) this.order(worker, { kind: "end" });
     systemTimers.after(DRAIN_MS, () => this.exit());
   }
 
@@ -268,6 +313,10 @@ export class Supervisor {
   log(level: "debug" | "verbose" | "notice" | "warning", text: string): void {
     writeLog(this.config, level, text);
   }
+}
+
+function isPlain(bound: Bound): boolean {
+  return bound.owner < 0 && !bound.isUnix;
 }
 
 function shownPort(name: string, port: number): Change[] {

@@ -1,9 +1,11 @@
 /** Connections: shared out among the threads, limited, timed out, killed, and the port itself. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { needsOurs } from "../support/environment.ts";
 import { until } from "../support/owners.ts";
+import { closeServer, freePort, holdPort } from "../support/ports.ts";
 import { RespClient } from "../support/resp.ts";
 import { errorOf, show, textOf } from "../support/resp-parser.ts";
 import { type Server, startZeroHop } from "../support/servers.ts";
@@ -149,15 +151,71 @@ describe("the life of a connection", needsOurs(), () => {
 });
 
 describe("the port", needsOurs(), () => {
-  test("opens again at once after a restart, with connections left over", async () => {
-    let port = 0;
-    for (let i = 0; i < 8; i++) {
-      const server = await startZeroHop({ threads: 4, ...(port === 0 ? {} : { port }) });
-      ({ port } = server);
-      const clients = await Promise.all([0, 1, 2, 3].map(() => server.connect()));
-      for (const client of clients) assert.equal(show((await client.call("PING")).reply), "+PONG");
-      await server.stop();
+  test("closed and reopened 100 times while files open and close", async () => {
+    const server = await startZeroHop({ threads: 4 });
+    const control = await server.connect();
+    const { port } = server;
+    const file = path.join(server.folder, "file");
+    for (let i = 0; i < 100; i++) {
+      const closed = await control.call("CONFIG", "SET", "port", 0);
+      assert.equal(show(closed.reply), "+OK", `time ${i}`);
       await assert.rejects(RespClient.connect(server.address), /ECONNREFUSED/);
+      const descriptors = Array.from({ length: 10 }, () => openSync(file, "a"));
+      assert.equal(show((await control.call("CONFIG", "SET", "port", port)).reply), "+OK");
+      const clients = await Promise.all([0, 1, 2, 3].map(() => RespClient.connect(server.address)));
+      for (const client of clients) {
+        assert.equal(show((await client.call("INCR", "n")).reply).slice(0, 1), ":");
+        client.close();
+      }
+      for (const descriptor of descriptors) {
+        writeSync(descriptor, "x");
+        closeSync(descriptor);
+      }
     }
+    assert.equal(show((await control.call("GET", "n")).reply), '$"400"');
+    assert.equal(readFileSync(file, "latin1"), "x".repeat(1000));
+    await server.stop();
+  });
+
+  for (const threads of [1, 4]) {
+    test(`moves while others are connected, with ${threads} threads`, async () => {
+      const server = await startZeroHop({ threads });
+      const before = await server.connect();
+      const port = await freePort();
+      const moved = await before.pipeline([
+        ["CONFIG", "SET", "port", port],
+        ["CONFIG", "GET", "port"],
+        ["PING"],
+      ]);
+      assert.deepEqual(
+        moved.map(({ reply }) => show(reply)),
+        ["+OK", `*[$"port" $"${port}"]`, "+PONG"],
+      );
+      const after = await server.connectTo(port);
+      assert.match(
+        textOf((await after.call("INFO", "server")).reply),
+        new RegExp(`tcp_port:${port}\r`),
+      );
+      await assert.rejects(RespClient.connect(server.address), /ECONNREFUSED/);
+      await server.stop();
+    });
+  }
+
+  test("a port that is taken changes nothing", async () => {
+    const server = await startZeroHop({ threads: 2, bind: "127.0.0.1" });
+    const client = await server.connect();
+    const port = await freePort();
+    const holder = await holdPort(port, "127.0.0.1");
+    const refused = await client.call("CONFIG", "SET", "maxclients", 77, "port", port);
+    assert.equal(
+      errorOf(refused.reply),
+      "ERR CONFIG SET failed (possibly related to argument 'port') - Unable to listen on this " +
+        "port. Check server logs.",
+    );
+    const kept = (await client.call("CONFIG", "GET", "maxclients")).reply;
+    assert.notEqual(show(kept), '*[$"maxclients" $"77"]');
+    assert.equal(show((await (await server.connect()).call("PING")).reply), "+PONG");
+    await closeServer(holder);
+    await server.stop();
   });
 });

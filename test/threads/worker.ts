@@ -215,6 +215,7 @@ class Worker {
 
   #makeHost(bus: Bus): ThreadHost {
     return {
+      listenOn: () => assert.fail("there is no port"),
       ordered: () => assert.fail("the control log is not used here"),
       postControl: (entry) => bus.postControl(entry),
       takeControl: () => bus.takeControl(),

@@ -4,6 +4,7 @@ import { replyHelp } from "../../command/help.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Reply } from "../../protocol/reply.ts";
+import type { Change } from "../config/config.ts";
 import { rewriteFile } from "../config/rewrite.ts";
 import {
   CONFIG_GET_META,
@@ -35,6 +36,26 @@ export const CONFIG_GET: CommandSpec = {
   },
 };
 
+function portError(reason: string): string {
+  return `ERR CONFIG SET failed (possibly related to argument 'port') - ${reason}`;
+}
+
+/** Nothing is changed before the new port is open, and the reply waits for it. */
+function movePort(session: Session, port: number, changes: Change[]): void {
+  const { server } = session;
+  const answer = session.hold();
+  server.listenOn(port, (error) =>
+    answer((reply) => {
+      if (error === null) {
+        server.publishConfig(changes);
+        reply.ok();
+      } else {
+        reply.error(portError(error));
+      }
+    }),
+  );
+}
+
 export const CONFIG_SET: CommandSpec = {
   ...CONFIG_SET_META,
   locks: "none",
@@ -48,7 +69,17 @@ export const CONFIG_SET: CommandSpec = {
       reply.error(result.error);
       return;
     }
-    if (result.changes.length > 0) server.publishConfig(result.changes);
+    const { changes } = result;
+    const port = changes.find(({ name }) => name === "port");
+    if (port?.text === "auto") {
+      reply.error(portError("argument couldn't be parsed into an integer"));
+      return;
+    }
+    if (port !== undefined && Number(port.text) !== server.tcpPort) {
+      movePort(session, Number(port.text), changes);
+      return;
+    }
+    if (changes.length > 0) server.publishConfig(changes);
     reply.ok();
   },
 };

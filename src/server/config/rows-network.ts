@@ -23,10 +23,10 @@ export const NETWORK: readonly Directive[] = [
     name: "port",
     type: integerOrAuto(0, PORT_MAX),
     default: "6379",
-    set: "fixed",
+    set: "live",
     support: "works",
     summary: "TCP port. 0 listens on none, auto lets the system choose one.",
-    differs: `auto is ours. ${AT_START}`,
+    differs: "auto is ours, at the start only.",
   },
   {
     name: "bind",

@@ -9,15 +9,15 @@ function seconds(view: InfoView): number {
 }
 
 function port(view: InfoView): number {
-  const { facts } = view.server;
-  return view.isOwner ? (facts.ownerPorts[view.owner] ?? 0) : facts.tcpPort;
+  const { facts, tcpPort } = view.server;
+  return view.isOwner ? (facts.ownerPorts[view.owner] ?? 0) : tcpPort;
 }
 
 function listeners(view: InfoView): string[] {
-  const { config, facts } = view.server;
+  const { config, facts, tcpPort } = view.server;
   const lines: string[] = [];
   const bind = config.bind.map((address) => `,bind=${address}`).join("");
-  if (facts.tcpPort !== 0) lines.push(`name=tcp${bind},port=${facts.tcpPort}`);
+  if (tcpPort !== 0) lines.push(`name=tcp${bind},port=${tcpPort}`);
   if (config.unixsocket !== "") lines.push(`name=unix,bind=${config.unixsocket}`);
   for (const ownerPort of facts.ownerPorts) lines.push(`name=owner${bind},port=${ownerPort}`);
   return lines.map((line, i) => `listener${i}:${line}`);
