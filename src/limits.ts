@@ -9,10 +9,6 @@
 
 /** Slots of the keyspace, as in Redis Cluster. */
 export const SLOTS = 16384;
-/** Longest key that fits the short form of a record; longer ones take the long form. */
-export const SHORT_KEY_BYTES_MAX = 255;
-/** Longest value that fits the short form of a record. */
-export const SHORT_VALUE_BYTES_MAX = 65535;
 /** A string longer than this is a block of its own and may be pinned while it is written out. */
 export const BIG_STRING_BYTES: number = 64 * 1024;
 
@@ -22,11 +18,11 @@ export const BIG_STRING_BYTES: number = 64 * 1024;
 export const UNIT_BYTES = 8;
 /** The largest chunk: no typed-array index may reach 2^31, and a pointer has 27 bits for it. */
 export const CHUNK_BYTES_MAX: number = 1024 * 1024 * 1024;
-/** The smallest chunk, and what every chunk's size is a multiple of. */
-export const CHUNK_BYTES_MIN: number = 64 * 1024;
+/** The smallest chunk: its page table must be a small part of it. */
+export const CHUNK_BYTES_MIN: number = 4 * 1024 * 1024;
 /** Chunks that a pointer's upper 5 bits can name. */
 export const CHUNKS_MAX = 32;
-/** Allocators take spans of this size from the common pool. */
+/** Allocators take spans of this size from the common pool; a chunk is a multiple of it. */
 export const SPAN_BYTES: number = 64 * 1024;
 
 // Threads, shards, owners, databases.
@@ -34,7 +30,6 @@ export const SPAN_BYTES: number = 64 * 1024;
 export const THREADS_MAX = 128;
 /** Shards are a power of two, so that a slot's shard is a shift. */
 export const SHARDS_MAX = 1024;
-export const SHARDS_MIN = 1;
 /** Shards when `shards` is auto: this many a thread ... */
 export const SHARDS_PER_THREAD = 16;
 /** ... and at least this many. */

@@ -1,8 +1,7 @@
 /**
  * Every order of steps of small cases, and many random orders of larger ones: the lock excludes, no
  * wake-up is lost, grants that nobody wants are taken back, and whoever parked is rung. The
- * canaries
- * leave out or tear one atomic call; each must be found.
+ * canaries leave out or tear one atomic call; each must be found.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

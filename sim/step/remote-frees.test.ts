@@ -1,7 +1,6 @@
 /**
  * The stack on which threads leave blocks that they free under another shard's lock, while its
- * owner
- * empties it: every block is free once and no more, in every order of steps.
+ * owner empties it: every block is free once and no more, in every order of steps.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,8 +1,7 @@
 /**
  * Small work on byte ranges. A range is always (buf, start, end), end excluded; whoever writes
- * takes
- * (buf, at) and returns the offset behind what it wrote. Text is binary: one character per byte
- * (latin1), so that any bytes survive a round trip through a string.
+ * takes (buf, at) and returns the offset behind what it wrote. Text is binary: one character per
+ * byte (latin1), so that any bytes survive a round trip through a string.
  *
  * Ranges may lie in shared memory. Nothing here allocates, except what returns a string or an
  * array.
@@ -81,8 +80,7 @@ export function upperText(text: string): string {
 /**
  * Copies `from[start, end)` to `to[at...]` byte by byte and returns the end of the copy. Up to some
  * 24 bytes it beats `set(subarray)`, which allocates a view. The ranges must not overlap, unless
- * the
- * copy moves to a lower offset.
+ * the copy moves to a lower offset.
  */
 export function copyShort(
   to: Uint8Array,
@@ -128,10 +126,9 @@ const stage = new Uint8Array(STAGE_BYTES + 16);
 
 /**
  * Copies `length` bytes. Where one end is in shared memory, `set` copies byte by byte unless both
- * ends
- * are aligned alike (0.35 ns a byte, against 0.05). So bytes take the way over a private buffer:
- * into
- * it aligned as they were, out of it aligned as they will be. The ranges must not overlap.
+ * ends are aligned alike (0.35 ns a byte, against 0.05). So bytes take the way over a private
+ * buffer: into it aligned as they were, out of it aligned as they will be. The ranges must not
+ * overlap.
  */
 export function copyLong(
   to: Uint8Array,

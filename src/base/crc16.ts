@@ -3,8 +3,7 @@
  *
  * Four bytes a step: TABLE holds four tables of 256, table k being the effect of a byte followed by
  * k zero bytes. Within a step the four look-ups do not wait for each other, which makes the chain
- * of
- * dependent loads four times shorter than byte by byte (bench/micro/base-hash.ts).
+ * of dependent loads four times shorter than byte by byte (bench/micro/base-hash.ts).
  *
  *   TABLE  | 0..255: k = 0 | 256..511: k = 1 | 512..767: k = 2 | 768..1023: k = 3 |
  */
@@ -50,8 +49,7 @@ export function crc16(buf: Uint8Array, start: number, end: number): number {
  * that is not empty; otherwise the whole key.
  *
  * One pass looks for the brace and computes the sum of a key without one: the comparisons run in
- * the
- * shadow of the look-ups, a scan beforehand would double the time.
+ * the shadow of the look-ups, a scan beforehand would double the time.
  */
 export function keySlot(buf: Uint8Array, start: number, end: number): number {
   const table = TABLE;

@@ -4,8 +4,7 @@
  * twenty times slower.
  *
  * Eight bytes a step: TABLE holds eight tables of 256 pairs, table k being the effect of a byte
- * that
- * k zero bytes follow.
+ * that k zero bytes follow.
  *
  *   TABLE  | 0..511: k = 0, pairs (lo, hi) | 512..1023: k = 1 | ... | 3584..4095: k = 7 |
  */

@@ -7,8 +7,7 @@
  *
  * Reading: what C's strtod takes as a whole: decimal and hexadecimal numbers, "inf", "infinity" in
  * any case. Refused are "nan", leading space, anything left over, and numbers too big for a double
- * or
- * so small that they would come to 0.
+ * or so small that they would come to 0.
  */
 
 import { LOWER, latin1 } from "./bytes.ts";

@@ -10,8 +10,7 @@
  *
  * Each element but the star takes exactly one byte, so when an attempt fails only the last star has
  * to be tried further on. Time is at most pattern length times text length, and nothing is
- * allocated
- * per match.
+ * allocated per match.
  */
 
 import { compareBytes, LOWER, latin1Bytes } from "./bytes.ts";

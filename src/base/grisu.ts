@@ -3,14 +3,12 @@
  * Floating-Point Numbers Quickly and Accurately with Integers"). The digits always read back as the
  * same double, but about one double in two thousand gets other digits, or one more, than the
  * shortest text that JavaScript finds. `shortestDigits` takes JavaScript's wherever it can prove
- * that they are
- * the same, which is five times faster.
+ * that they are the same, which is five times faster.
  *
  * The double and the two ends of its rounding interval are taken as 64-bit fractions, multiplied by
  * a power of ten that brings them to the scale 2^-60 .. 2^-32, and digits of the upper end are cut
  * as soon as what is left fits within the interval. The product keeps the high 64 bits, rounded;
- * the
- * ends move inwards by one to make up for the error.
+ * the ends move inwards by one to make up for the error.
  */
 
 export interface Digits {

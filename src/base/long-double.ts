@@ -13,8 +13,7 @@ import { scanNumber } from "./number-scan.ts";
 
 /**
  * `significand * 2^exponent`, the significand at most 2^64 in size. An infinity has the
- * significand 1n
- * or -1n, NaN has 0n.
+ * significand 1n or -1n, NaN has 0n.
  */
 export interface LongDouble {
   readonly kind: "finite" | "infinite" | "nan";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Random } from "./random.ts";
-import { halfSipHash13, halfSipHash13View } from "./siphash.ts";
+import { halfSipHash13 } from "./siphash.ts";
 
 /** Published vectors of HalfSipHash-1-3: key 00 01 .. 07, message i is the bytes 00 .. i-1. */
 const VECTORS = `
@@ -24,39 +24,39 @@ test("the published vectors, at every alignment, in private and shared memory", 
       for (let i = 0; i < 64; i++) buf[shift + i] = i;
       VECTORS.forEach((hex, length) => {
         const end = shift + length;
-        const hash = halfSipHash13(0x03020100, 0x07060504, buf, shift, end);
+        const hash = halfSipHash13(0x03020100, 0x07060504, view, shift, end);
         assert.equal(hash, Number.parseInt(hex, 16) | 0, `shift ${shift}, length ${length}`);
-        assert.equal(halfSipHash13View(0x03020100, 0x07060504, view, shift, end), hash);
       });
     }
   }
 });
 
 test("keys may be given signed or unsigned", () => {
-  const buf = new Uint8Array([1, 2, 3, 4, 5, 6, 7]);
-  const signed = halfSipHash13(-1, -2, buf, 0, 7);
-  assert.equal(halfSipHash13(0xffffffff, 0xfffffffe, buf, 0, 7), signed);
+  const view = new DataView(Uint8Array.of(1, 2, 3, 4, 5, 6, 7).buffer);
+  const signed = halfSipHash13(-1, -2, view, 0, 7);
+  assert.equal(halfSipHash13(0xffffffff, 0xfffffffe, view, 0, 7), signed);
   assert.equal(signed, signed | 0);
 });
 
 test("every bit of the message and of the key moves about half of the result", () => {
   const random = new Random(0x51b);
   const message = random.bytes(19);
+  const view = new DataView(message.buffer);
   const flips = (a: number, b: number): number => {
     let count = 0;
     for (let x = a ^ b; x !== 0; x &= x - 1) count++;
     return count;
   };
-  const base = halfSipHash13(11, 22, message, 0, 19);
+  const base = halfSipHash13(11, 22, view, 0, 19);
   let total = 0;
   for (let bit = 0; bit < 19 * 8; bit++) {
     message[bit >> 3]! ^= 1 << (bit & 7);
-    total += flips(base, halfSipHash13(11, 22, message, 0, 19));
+    total += flips(base, halfSipHash13(11, 22, view, 0, 19));
     message[bit >> 3]! ^= 1 << (bit & 7);
   }
   for (let bit = 0; bit < 32; bit++) {
-    total += flips(base, halfSipHash13(11 ^ (1 << bit), 22, message, 0, 19));
-    total += flips(base, halfSipHash13(11, 22 ^ (1 << bit), message, 0, 19));
+    total += flips(base, halfSipHash13(11 ^ (1 << bit), 22, view, 0, 19));
+    total += flips(base, halfSipHash13(11, 22 ^ (1 << bit), view, 0, 19));
   }
   const mean = total / (19 * 8 + 64);
   assert.ok(mean > 14.5 && mean < 17.5, `mean of ${mean} bits`);

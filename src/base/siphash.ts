@@ -3,77 +3,15 @@
  * choose keys that collide; hashes of the multiply-and-shift kind have collisions for every seed.
  *
  * The state is four words in locals; sums wrap by `| 0`. The message is read as little-endian words
- * at any offset. Nothing is allocated. There are two forms with the same result: reading words
- * through
- * a DataView is a third faster than putting them together from bytes (bench/micro/base-leaves.ts),
- * so
- * whoever has a view of its buffer at hand uses that one.
+ * at any offset, from a DataView, which is a third faster than putting them together from bytes.
+ * Nothing is allocated (bench/micro/base-leaves.ts).
  */
 
 /**
- * The hash of `buf[start, end)` under the key (key0, key1), as an int32: callers mask or shift it
- * (`>>> 0` gives the unsigned form).
+ * The hash of bytes `start..end` of `view` under the key (key0, key1), as an int32: callers mask or
+ * shift it (`>>> 0` gives the unsigned form).
  */
-// hot: rounds written out, as a function for one would have to keep the state in memory.
 export function halfSipHash13(
-  key0: number,
-  key1: number,
-  buf: Uint8Array,
-  start: number,
-  end: number,
-): number {
-  let v0 = key0 | 0;
-  let v1 = key1 | 0;
-  let v2 = key0 ^ 0x6c796765;
-  let v3 = key1 ^ 0x74656462;
-  let at = start;
-  for (const whole = end - 3; at < whole; at += 4) {
-    const word = buf[at]! | (buf[at + 1]! << 8) | (buf[at + 2]! << 16) | (buf[at + 3]! << 24);
-    v3 ^= word;
-    v0 = (v0 + v1) | 0;
-    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
-    v0 = (v0 << 16) | (v0 >>> 16);
-    v2 = (v2 + v3) | 0;
-    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
-    v0 = (v0 + v3) | 0;
-    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
-    v2 = (v2 + v1) | 0;
-    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
-    v2 = (v2 << 16) | (v2 >>> 16);
-    v0 ^= word;
-  }
-  let last = (end - start) << 24;
-  if (at < end) {
-    last |= buf[at]!;
-    if (at + 1 < end) {
-      last |= buf[at + 1]! << 8;
-      if (at + 2 < end) last |= buf[at + 2]! << 16;
-    }
-  }
-  v3 ^= last;
-  // Round 0 takes in the last word; the other three finish.
-  for (let round = 0; round < 4; round++) {
-    v0 = (v0 + v1) | 0;
-    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
-    v0 = (v0 << 16) | (v0 >>> 16);
-    v2 = (v2 + v3) | 0;
-    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
-    v0 = (v0 + v3) | 0;
-    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
-    v2 = (v2 + v1) | 0;
-    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
-    v2 = (v2 << 16) | (v2 >>> 16);
-    if (round === 0) {
-      v0 ^= last;
-      v2 ^= 255;
-    }
-  }
-  return v1 ^ v3;
-}
-
-/** The same for a range of a DataView. */
-// hot: as above.
-export function halfSipHash13View(
   key0: number,
   key1: number,
   view: DataView,

@@ -2,8 +2,7 @@
  * CLUSTER and the modes of cluster clients, as the ports of a process with shard owners answer
  * them.
  * On an owner's port the node is that owner. On the plain port discovery works as well, and the
- * node
- * is the first owner, which has the id of the process.
+ * node is the first owner, which has the id of the process.
  *
  * The layout follows from the directive, so whatever would change it is refused.
  */

@@ -1,7 +1,7 @@
 /**
  * The shapes of SLOTS, SHARDS, NODES and INFO, against what redis-server 7.0.15 and 7.4.1 (which
- * agree
- * on every byte) answered as a cluster of one node with config epoch 1 and announced ip 10.1.2.3.
+ * agree on every byte) answered as a cluster of one node with config epoch 1 and announced ip
+ * 10.1.2.3.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

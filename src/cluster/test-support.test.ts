@@ -1,7 +1,6 @@
 /**
  * What comes by an owner's port, through sessions and the dispatcher of a server of two threads
- * that
- * are stepped here: redirects, scopes, and whose slots CLUSTER counts.
+ * that are stepped here: redirects, scopes, and whose slots CLUSTER counts.
  */
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";

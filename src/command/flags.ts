@@ -206,8 +206,7 @@ export function categoryBit(name: string): number {
 
 /**
  * Redis: a script that only reads is not in @read, what is not @fast is @slow, and a generic
- * command
- * that is about the connection (WAIT) is not about keys.
+ * command that is about the connection (WAIT) is not about keys.
  */
 export function categoryBitsOf(
   group: Group | null,

@@ -14,8 +14,6 @@ import type { Argument, HistoryEntry, KeySpec } from "./grammar.ts";
 import type { KeyFinder } from "./key-specs.ts";
 import type { Session } from "./session.ts";
 
-export type LockSet = "none" | "keys" | "cursor" | "each" | "all";
-
 /** Everything about a command but what it does. */
 export type CommandMeta = {
   /** Upper case. A subcommand is named with its container: "CLIENT LIST". */

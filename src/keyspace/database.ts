@@ -11,6 +11,7 @@
 
 import type { Args } from "../base/args.ts";
 import { copyLong } from "../base/bytes.ts";
+import { SLOTS } from "../limits.ts";
 import {
   CHUNK_SHIFT,
   DATABASE_ROW_WORDS,
@@ -68,7 +69,7 @@ export class Database {
   ownLast = -1;
   /** Slots that keyspace commands of the running session may see: all, or its owner's. */
   scopeFirst = 0;
-  scopeLast = 16383;
+  scopeLast: number = SLOTS - 1;
   private rootsPointer = 0;
   /** View and first word of the roots block; meaningless while the pointer is 0. */
   private cells: Int32Array = new Int32Array(0);

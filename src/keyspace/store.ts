@@ -4,7 +4,9 @@
  * All threads have a Store of their own over the same shared memory. What it does to keys is done
  * under the shard's lock, which the dispatcher takes; the store itself never locks a shard.
  */
+
 import type { Clock, RandomSource } from "../env/env.ts";
+import { SLOTS } from "../limits.ts";
 import type { Heap } from "../memory/heap.ts";
 import {
   DATABASE_ROW_WORDS,
@@ -19,7 +21,6 @@ import { Table } from "../structures/table.ts";
 import { Database } from "./database.ts";
 import type { Stats } from "./stats.ts";
 
-export const SLOTS = 16384;
 const SLOT_BITS = 14;
 
 /** Hears of every change; see `Database.changed`. */

@@ -1,8 +1,7 @@
 /**
  * Checked mode (ZEROHOP_CHECK=1): one bit per unit that says "a block starts here", and poison in
  * freed blocks, which the heap looks at once more before it gives them out again. A stray pointer
- * in
- * JavaScript reads zeros and says nothing; with this it throws.
+ * in JavaScript reads zeros and says nothing; with this it throws.
  *
  * The bits are in shared memory of their own, one buffer per chunk, so that all threads see the
  * same ones. It costs an atomic operation per allocation and is off in production.

@@ -3,12 +3,12 @@
  * share it within one thread of Node.
  */
 import { assert } from "../base/assert.ts";
+import { CHUNKS_MAX } from "../limits.ts";
 import { Heap } from "./heap.ts";
 import {
   CHUNK_ROW_WORDS,
   CHUNK_ROWS_AT,
   CHUNK_STATE,
-  CHUNKS_MAX,
   controlWords,
   H_CHUNK_BYTES,
   H_HASH_KEY_0,

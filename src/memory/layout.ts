@@ -12,19 +12,16 @@
  * p & UNIT_MASK. It is kept signed so that it is always a small integer to V8; 0 is nil, and unit 0
  * of every chunk holds the chunk's own page table, so it is never handed out.
  */
+import { CHUNK_BYTES_MAX, CHUNKS_MAX, DATABASES_MAX, SPAN_BYTES } from "../limits.ts";
 
 export const UNIT_MASK = 0x7ffffff;
 export const CHUNK_SHIFT = 27;
-export const CHUNKS_MAX = 32;
 
-export const SPAN_BYTES = 65536;
 export const SPAN_UNIT_SHIFT = 13;
 export const PAGE_BYTES = 8192;
 export const PAGE_UNITS = 1024;
 export const PAGE_UNIT_SHIFT = 10;
 export const PAGES_PER_SPAN = 8;
-export const CHUNK_BYTES_MAX: number = 1 << 30;
-export const CHUNK_BYTES_MIN: number = 1 << 22;
 /** Spans of a 1 GiB chunk. */
 export const CHUNK_SPANS_MAX: number = CHUNK_BYTES_MAX / SPAN_BYTES;
 
@@ -52,10 +49,8 @@ export const H_HASH_KEY_0 = 8;
 export const H_HASH_KEY_1 = 9;
 /** Unix seconds from which segments count their earliest expiry. */
 export const H_BASE_SECONDS = 10;
-export const H_BROKEN = 11;
 /** Serial of the control log's newest entry. */
 export const H_CONTROL_SERIAL = 12;
-export const H_CLIENT_ID_LOW = 14;
 /** Head of the list of detached roots that wait to be freed. */
 export const H_GARBAGE = 16;
 /** Keys in them. */
@@ -67,7 +62,6 @@ export const H_CONTROL_LOCK = 64;
 /** Lock line of the garbage list. */
 export const H_GARBAGE_LOCK = 96;
 
-export const DATABASES_MAX = 1024;
 export const DATABASE_ROW_WORDS = 2;
 /** Pointer to the block of slot roots, 0 while the database never had a key. */
 export const DB_ROOTS = 0;
@@ -83,8 +77,6 @@ export const LOCK_WORD = 0;
 export const LOCK_STARVING = 1;
 /** Thread that holds the lock, plus 1. */
 export const LOCK_OWNER = 2;
-/** Low 32 bits of the milliseconds when it was taken by a command flagged slow. */
-export const LOCK_SINCE = 3;
 /** Bit per thread (modulo 32) with a session parked behind this lock. */
 export const LOCK_PARKED = 4;
 
@@ -96,7 +88,6 @@ export const S_SPANS = 9;
 export const S_REMOTE_FREE = 10;
 /** Latest unix milliseconds a command ran at here, as two halves of a double. */
 export const S_TIME_LOW = 12;
-export const S_TIME_HIGH = 13;
 /** Next place of the flight recorder. */
 export const S_RECORDER_AT = 14;
 /** Where the expiry walk stands: 10 bits database, 14 bits slot, the highest 7 bits of the hash. */

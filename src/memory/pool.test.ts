@@ -5,15 +5,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Random, seedText, testSeed } from "../../test/support/random.ts";
+import { CHUNK_BYTES_MAX, SPAN_BYTES } from "../limits.ts";
 import { Heap } from "./heap.ts";
 import { chunkCount, MIB, newControl, newHeaps, poolHosts } from "./heap-test-support.ts";
 import {
-  CHUNK_BYTES_MAX,
   H_FREE_SPANS,
   H_SPANS_LIMIT,
   H_SPANS_PEAK,
   H_SPANS_USED,
-  SPAN_BYTES,
   SPAN_UNIT_SHIFT,
 } from "./layout.ts";
 

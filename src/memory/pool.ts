@@ -10,11 +10,10 @@
  * and take it in `sync` before they follow any pointer into it.
  */
 import { assert } from "../base/assert.ts";
+import { CHUNK_BYTES_MAX, CHUNK_BYTES_MIN, CHUNKS_MAX, SPAN_BYTES } from "../limits.ts";
 import {
   BITMAP_WORDS,
   BITMAPS_AT,
-  CHUNK_BYTES_MAX,
-  CHUNK_BYTES_MIN,
   CHUNK_FIRST_SPAN,
   CHUNK_FREE,
   CHUNK_ROW_WORDS,
@@ -22,7 +21,6 @@ import {
   CHUNK_SHIFT,
   CHUNK_SPANS,
   CHUNK_STATE,
-  CHUNKS_MAX,
   H_CHUNK_BYTES,
   H_CHUNK_VERSION,
   H_FREE_SPANS,
@@ -32,7 +30,6 @@ import {
   H_SPANS_USED,
   PAGE_BYTES,
   PAGE_ROW_WORDS,
-  SPAN_BYTES,
   SPAN_UNIT_SHIFT,
   UNIT_MASK,
 } from "./layout.ts";
@@ -216,7 +213,7 @@ export class ChunkPool {
     while (buffer === null) {
       if (bytes < CHUNK_BYTES_MIN || usableSpans(bytes) < spans) return false;
       buffer = this.host.makeBuffer(bytes);
-      if (buffer === null) bytes /= 2;
+      if (buffer === null) bytes = Math.floor(bytes / 2 / SPAN_BYTES) * SPAN_BYTES;
     }
     const bits = this.checked ? new SharedArrayBuffer(bytes / 64) : NO_BUFFER;
     this.install(chunk, buffer, bits);

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   oneLine,
-  protocolExpectedDollar,
   unknownCommand,
   unknownSubcommand,
   unknownSubcommandOrArity,
@@ -61,5 +60,4 @@ test("texts that name a command", () => {
     "ERR unknown subcommand or wrong number of arguments for 'foo'. Try DEBUG HELP.",
   );
   assert.equal(unsupportedOption("x\r\ny"), "ERR Unsupported option x  y");
-  assert.equal(protocolExpectedDollar("x"), "ERR Protocol error: expected '$', got 'x'");
 });

@@ -27,6 +27,7 @@ import { KeyList } from "../command/key-specs.ts";
 import type { Session } from "../command/session.ts";
 import type { Database } from "../keyspace/database.ts";
 import { errorStatIndex, statIndex } from "../keyspace/stats.ts";
+import { SLOTS } from "../limits.ts";
 import { RECORDER_ENTRIES, S_RECORDER, S_RECORDER_AT, shardRow } from "../memory/layout.ts";
 import type { Waiting } from "../memory/lock.ts";
 import {
@@ -51,7 +52,7 @@ const EACH_PATIENCE_MS = 1000;
 const RESERVE_BYTES = 1 << 20;
 /** The clock is read again after so many commands of one batch. */
 const CLOCK_EVERY = 64;
-const LAST_SLOT = 16383;
+const LAST_SLOT = SLOTS - 1;
 
 export const DONE = 0;
 /** A lock was not had: run the same request again when `parkedShard` is released. */

@@ -4,6 +4,7 @@
  * run. Runs after the walk over what points to blocks.
  */
 import { BIG_BLOCK_LOOSE, BIG_BLOCK_ORPHAN } from "../keyspace/big-block.ts";
+import { CHUNKS_MAX } from "../limits.ts";
 import {
   BITMAP_WORDS,
   BITMAPS_AT,
@@ -14,7 +15,6 @@ import {
   CHUNK_SHIFT,
   CHUNK_SPANS,
   CHUNK_STATE,
-  CHUNKS_MAX,
   H_FREE_SPANS,
   H_LARGE_UNITS,
   H_SHARDS,

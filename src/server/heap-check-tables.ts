@@ -7,7 +7,7 @@ import { keySlot } from "../base/crc16.ts";
 import { BIG_BLOCK_LOOSE, BIG_BLOCK_ORPHAN, bigCapacity } from "../keyspace/big-block.ts";
 import { blockSize, type Database } from "../keyspace/database.ts";
 import type { Store } from "../keyspace/store.ts";
-import { SLOTS } from "../limits.ts";
+import { BIG_STRING_BYTES, SLOTS } from "../limits.ts";
 import {
   CHUNK_SHIFT,
   DATABASE_ROW_WORDS,
@@ -16,7 +16,6 @@ import {
   UNIT_MASK,
 } from "../memory/layout.ts";
 import {
-  BIG_STRING_BYTES,
   FLAG_LONG,
   isLong,
   POINTER_BYTES,

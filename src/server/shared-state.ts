@@ -2,9 +2,11 @@
  * The shared memory of a server and what each thread builds on it. Real threads get `SharedState`
  * as it is, by structured clone; the inline host uses the same object.
  */
+
 import type { Clock, RandomSource } from "../env/env.ts";
 import { Stats, statsBytes } from "../keyspace/stats.ts";
 import { Store } from "../keyspace/store.ts";
+import { SLOTS, SPAN_BYTES } from "../limits.ts";
 import { Heap } from "../memory/heap.ts";
 import {
   controlWords,
@@ -14,7 +16,6 @@ import {
   H_HASH_KEY_1,
   H_SHARDS,
   H_SPANS_LIMIT,
-  SPAN_BYTES,
 } from "../memory/layout.ts";
 import type { LockCounters } from "../memory/lock.ts";
 import type { ChunkMessage, PoolHost } from "../memory/pool.ts";
@@ -64,7 +65,7 @@ export function makeSharedState(options: SharedOptions): SharedState {
     stats: new SharedArrayBuffer(statsBytes(rows)),
     commandStats: new SharedArrayBuffer(commandStatsBytes(rows, options.commands)),
     clients: new SharedArrayBuffer(clientTableBytes(options.clientRows)),
-    slots: new SharedArrayBuffer(16384 * 4),
+    slots: new SharedArrayBuffer(SLOTS * 4),
     bells: new SharedArrayBuffer(options.threads * BELL_WORDS * 4),
     threads: options.threads,
     owners: options.owners,

@@ -37,9 +37,6 @@ export const EXPIRY_BYTES = 8;
 /** Value area of a big string. */
 export const POINTER_BYTES = 4;
 
-/** Strings longer than this are blocks of their own. */
-export const BIG_STRING_BYTES = 65536;
-
 /** Big block: u32 pins and whether it is an orphan, u32 1 before a record has it, the bytes. */
 export const BIG_HEADER_BYTES = 8;
 

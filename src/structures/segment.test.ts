@@ -1,7 +1,6 @@
 /**
  * What a segment does over a long time of comings and goings: a key that is not there is given up
- * on
- * soon, and no change moves more than one segment.
+ * on soon, and no change moves more than one segment.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -11,7 +11,7 @@
  * 2..255; 0 is an empty place and 1 a removed one. An entry has no room for its hash: whoever moves
  * it to a probed segment hashes the record's key again.
  */
-import { halfSipHash13View } from "../base/siphash.ts";
+import { halfSipHash13 } from "../base/siphash.ts";
 import type { Heap } from "../memory/heap.ts";
 import { CHUNK_SHIFT, H_HASH_KEY_0, H_HASH_KEY_1, UNIT_MASK } from "../memory/layout.ts";
 import { FLAG_EXPIRY, FLAG_LONG, keyOffset } from "./record.ts";
@@ -93,7 +93,7 @@ export class Segments {
   }
 
   hash(view: DataView, start: number, end: number): number {
-    return halfSipHash13View(this.key0, this.key1, view, start, end) | 0;
+    return halfSipHash13(this.key0, this.key1, view, start, end) | 0;
   }
 
   /** Hash of a record's key. */

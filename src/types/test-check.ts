@@ -7,7 +7,7 @@ import { assert } from "../base/assert.ts";
 import { keySlot } from "../base/crc16.ts";
 import type { Database } from "../keyspace/database.ts";
 import type { Store } from "../keyspace/store.ts";
-import { SLOTS } from "../keyspace/store.ts";
+import { BIG_STRING_BYTES, SLOTS } from "../limits.ts";
 import {
   CHUNK_SHIFT,
   DATABASE_ROW_WORDS,
@@ -19,7 +19,7 @@ import {
   shardRow,
   UNIT_MASK,
 } from "../memory/layout.ts";
-import { BIG_STRING_BYTES, STRING_BIG, STRING_LAST } from "../structures/record.ts";
+import { STRING_BIG, STRING_LAST } from "../structures/record.ts";
 import { eachOfSegment, eachRecord, eachSegment } from "../structures/table-walks.ts";
 
 export function checkStore(store: Store): void {

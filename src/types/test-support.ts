@@ -22,6 +22,7 @@ import { bigStart, makeBigBlock } from "../keyspace/big-block.ts";
 import type { Database } from "../keyspace/database.ts";
 import { Stats, statsBytes } from "../keyspace/stats.ts";
 import { Store } from "../keyspace/store.ts";
+import { BIG_STRING_BYTES } from "../limits.ts";
 import { Heap } from "../memory/heap.ts";
 import {
   CHUNK_SHIFT,
@@ -36,7 +37,6 @@ import {
 import type { ChunkMessage, PoolHost } from "../memory/pool.ts";
 import { wrongArity } from "../protocol/errors.ts";
 import { Reply, type SharedPiece } from "../protocol/reply.ts";
-import { BIG_STRING_BYTES } from "../structures/record.ts";
 import { checkStore } from "./test-check.ts";
 
 export type TestClock = Clock & { unixMs: number };

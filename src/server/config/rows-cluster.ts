@@ -4,6 +4,7 @@ import {
   CHUNK_BYTES_MIN,
   PORT_MAX,
   SHARDS_MAX,
+  SPAN_BYTES,
   THREADS_MAX,
 } from "../../limits.ts";
 import type { Directive } from "./directive.ts";
@@ -214,7 +215,7 @@ export const CORES: readonly Directive[] = [
   },
   {
     name: "memory-chunk",
-    type: memoryInSteps(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN),
+    type: memoryInSteps(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX, SPAN_BYTES),
     default: "1073741824",
     set: "fixed",
     support: "works",

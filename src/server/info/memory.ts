@@ -4,13 +4,8 @@
  * the section Threads.
  */
 import { humanBytes } from "../../base/memory-text.ts";
-import {
-  H_FREE_SPANS,
-  H_GARBAGE_COUNT,
-  H_SPANS_PEAK,
-  H_SPANS_USED,
-  SPAN_BYTES,
-} from "../../memory/layout.ts";
+import { SPAN_BYTES } from "../../limits.ts";
+import { H_FREE_SPANS, H_GARBAGE_COUNT, H_SPANS_PEAK, H_SPANS_USED } from "../../memory/layout.ts";
 import { ROW_BYTES } from "../client-table.ts";
 import { type Field, field, idle, ratio, type Section } from "./section.ts";
 import type { InfoView } from "./view.ts";

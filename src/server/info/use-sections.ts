@@ -1,6 +1,7 @@
 /** Sections with a line for each of many things: commands, errors, threads. */
 import { ERROR_CODES, errorStat } from "../../keyspace/stats.ts";
-import { H_FREE_SPANS, H_SPANS_USED, SPAN_BYTES } from "../../memory/layout.ts";
+import { SPAN_BYTES } from "../../limits.ts";
+import { H_FREE_SPANS, H_SPANS_USED } from "../../memory/layout.ts";
 import { type Field, family, field, type Section } from "./section.ts";
 import type { InfoView } from "./view.ts";
 

@@ -1,7 +1,7 @@
 /** Integers among the arguments, read as Redis does, with its errors. */
 
 import type { Args } from "../../base/args.ts";
-import { int64, int64ToNumber, isInt32, parseInt64 } from "../../base/int64.ts";
+import { int64, isInt32, parseInt64 } from "../../base/int64.ts";
 import { NOT_AN_INTEGER } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 
@@ -25,12 +25,6 @@ export function int32OrReply(args: Args, i: number, reply: Reply, text?: string)
   if (isInt32(int64.hi, int64.lo)) return int64.lo | 0;
   reply.error(text ?? NOT_AN_INT32);
   return Number.NaN;
-}
-
-/** The nearest double to a C long; NaN if argument `i` is none, which has been answered. */
-export function longOrReply(args: Args, i: number, reply: Reply): number {
-  if (!int64OrReply(args, i, reply)) return Number.NaN;
-  return int64ToNumber(int64.hi, int64.lo);
 }
 
 /** Answers with a whole number of up to 63 bits, of which a double may hold only the nearest. */

@@ -11,8 +11,9 @@ import { copyLong, copyShort } from "../../base/bytes.ts";
 import { bigCapacity, bigStart, isPinned, makeBigBlock } from "../../keyspace/big-block.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { KEEP_EXPIRY } from "../../keyspace/database.ts";
+import { BIG_STRING_BYTES } from "../../limits.ts";
 import { CHUNK_SHIFT } from "../../memory/layout.ts";
-import { BIG_STRING_BYTES, STRING_BIG, STRING_BYTES, STRING_RAW } from "../../structures/record.ts";
+import { STRING_BIG, STRING_BYTES, STRING_RAW } from "../../structures/record.ts";
 import { type ByteRange, found, readString } from "./value.ts";
 
 /** Slack of big blocks: as much again below this size, then this much or an eighth. */

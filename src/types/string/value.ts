@@ -17,10 +17,10 @@ import { copyLong, copyShort, copyWords } from "../../base/bytes.ts";
 import { formatInt64, INT64_CHARS_MAX, int64, isInt32, parseInt64 } from "../../base/int64.ts";
 import { bigStart, makeBigBlock, pin, unpin } from "../../keyspace/big-block.ts";
 import type { Database } from "../../keyspace/database.ts";
+import { BIG_STRING_BYTES } from "../../limits.ts";
 import { CHUNK_SHIFT, UNIT_MASK } from "../../memory/layout.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import {
-  BIG_STRING_BYTES,
   FLAG_LONG,
   keyOffset,
   STRING_BIG,
