@@ -57,6 +57,10 @@ class WorldLink implements Link {
     done();
   }
 
+  unsent(): number {
+    return 0;
+  }
+
   pending(): number {
     return 0;
   }

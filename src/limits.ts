@@ -62,9 +62,14 @@ export const BIND_ADDRESSES_MAX = 16;
 export const INLINE_MAX: number = 64 * 1024;
 /** Arguments of one request. */
 export const MULTIBULK_MAX = 0x7fffffff;
+/** Most bytes of replies that are not sent yet; a command that answers more closes its client. */
+export const REPLY_BYTES_MAX: number = 2 ** 31 - 1;
 /** An argument longer than this is received straight into a heap block. */
 export const BIG_ARGUMENT_BYTES: number = 64 * 1024;
 
+/** Descriptors that a process needs besides those of its clients: so many and so many a thread. */
+export const DESCRIPTORS_OWN = 32;
+export const DESCRIPTORS_PER_THREAD = 12;
 /** Rows of the client table; `maxclients` may be set up to this without a restart. */
 export const CLIENT_ROWS = 65536;
 

@@ -28,6 +28,10 @@ class NullLink implements Link {
   writeShared(_chunk: Uint8Array, done: () => void): void {
     done();
   }
+  unsent(): number {
+    return 0;
+  }
+
   pending(): number {
     return 0;
   }

@@ -12,6 +12,7 @@
  */
 
 const INITIAL_CAPACITY = 64;
+const KEPT_CAPACITY = 1024;
 
 /** An argument that was received into a heap block of its own. */
 export type BigArgument = {
@@ -46,6 +47,15 @@ export class Args {
     this.end = grown(this.end, capacity);
     this.slot = grown(this.slot, capacity);
     this.hash = grown(this.hash, capacity);
+  }
+
+  /** Gives up arrays that a request of many arguments made large. */
+  shrink(): void {
+    if (this.start.length <= KEPT_CAPACITY) return;
+    this.start = new Int32Array(INITIAL_CAPACITY);
+    this.end = new Int32Array(INITIAL_CAPACITY);
+    this.slot = new Int32Array(INITIAL_CAPACITY);
+    this.hash = new Int32Array(INITIAL_CAPACITY);
   }
 
   /** The buffer that `start[i]` and `end[i]` are indices into. */

@@ -38,6 +38,10 @@ class TestLink implements Link {
     done();
   }
 
+  unsent(): number {
+    return 0;
+  }
+
   pending(): number {
     return 0;
   }

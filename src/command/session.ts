@@ -37,6 +37,8 @@ export type Session = {
   readonlyMode: boolean;
   noTouch: boolean;
   noEvict: boolean;
+  /** The dispatcher's own: where a command that visits shard after shard was stopped. */
+  progress: unknown;
   /**
    * Puts the reply off: the session runs nothing more until the returned function is called, with
    * what writes the reply.

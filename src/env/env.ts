@@ -33,8 +33,10 @@ export type Link = {
   write(source: Uint8Array, start: number, end: number): boolean;
   /** Sends a view of shared memory and calls `done` once it may change. */
   writeShared(chunk: Uint8Array, done: () => void): void;
-  /** Bytes accepted by `write` that the peer's system has not taken yet. */
+  /** Bytes of writes that are not finished. */
   pending(): number;
+  /** Bytes of them that the system has not taken yet: it falls while a long write goes on. */
+  unsent(): number;
   /** Stops and resumes reading. */
   pause(): void;
   resume(): void;
@@ -50,5 +52,7 @@ export type Link = {
 export type LinkHandler = {
   onData(chunk: Uint8Array, length: number): void;
   onDrain(): void;
+  /** The peer sends nothing more; it may still read. */
+  onEnd(): void;
   onClose(): void;
 };

@@ -6,7 +6,6 @@
  * A message is 4 bytes with one handle: kind, owner + 1 (u16, 0 for the plain port), spare.
  */
 import { randomBytes } from "node:crypto";
-import { unlinkSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -69,15 +68,16 @@ export class HandleSender {
   }
 }
 
-/** Where one thread connects its receiving end. */
+/**
+ * Where one thread connects its receiving end. On Linux the name is in the abstract space and
+ * needs no folder.
+ */
 export class HandleHub {
   readonly path: string;
   private readonly server: Server = createServer();
 
   constructor() {
-    const name = `zerohop-${process.pid}-${randomBytes(6).toString("hex")}`;
-    this.path =
-      process.platform === "win32" ? `\\\\.\\pipe\\${name}` : join(tmpdir(), `${name}.sock`);
+    this.path = hubPath(`zerohop-${process.pid}-${randomBytes(6).toString("hex")}`);
   }
 
   /** Resolves when the path may be given to the thread; calls `connected` once. */
@@ -96,12 +96,13 @@ export class HandleHub {
 
   close(): void {
     this.server.close();
-    try {
-      unlinkSync(this.path);
-    } catch {
-      // Closing the server removes the file on most systems.
-    }
   }
+}
+
+function hubPath(name: string): string {
+  if (process.platform === "linux") return `\0${name}`;
+  if (process.platform === "win32") return `\\\\.\\pipe\\${name}`;
+  return join(tmpdir(), `${name}.sock`);
 }
 
 /** The receiving end: connects to the hub and calls `received` with each handle. */

@@ -30,7 +30,10 @@ let spare: WriteRequest = newWriteRequest();
 
 /** An accepted handle; its shape is Node's own. */
 export type AcceptedHandle = { close(): void; readonly fd?: number };
-type StreamHandle = AcceptedHandle & { writeBuffer(request: WriteRequest, bytes: Buffer): number };
+type StreamHandle = AcceptedHandle & {
+  writeBuffer(request: WriteRequest, bytes: Buffer): number;
+  readonly writeQueueSize?: number;
+};
 
 type Queued = { bytes: Buffer; done: (() => void) | null };
 
@@ -59,6 +62,7 @@ export class SocketLink implements Link {
   private pendingBytes = 0;
   /** A request is on its way; the rest of the queue waits for it. */
   private isWriting = false;
+  private queuedBytes = 0;
   private isEnding = false;
   private isGone = false;
 
@@ -66,6 +70,7 @@ export class SocketLink implements Link {
   constructor(handle: AcceptedHandle, path: string | null, keepAliveSeconds: number) {
     const options = {
       handle,
+      allowHalfOpen: true,
       onread: {
         buffer: readBuffer,
         callback: (length: number): boolean => {
@@ -88,6 +93,7 @@ export class SocketLink implements Link {
     }
     // A lost connection is reported by "close" too.
     socket.on("error", () => {});
+    socket.on("end", () => this.handler?.onEnd());
     socket.on("close", () => this.closed());
   }
 
@@ -118,6 +124,7 @@ export class SocketLink implements Link {
   private enqueue(bytes: Buffer, done: (() => void) | null): void {
     this.queue.push({ bytes, done });
     this.pendingBytes += bytes.length;
+    this.queuedBytes += bytes.length;
   }
 
   /** Gives bytes to the handle. True if the system took them all. */
@@ -134,11 +141,12 @@ export class SocketLink implements Link {
     this.pendingBytes += bytes.length;
     // The request keeps the bytes alive until they are written.
     request.bytes = bytes;
-    request.oncomplete = () => this.sent(bytes.length, done);
+    request.oncomplete = (status) => this.sent(status, bytes.length, done);
     return false;
   }
 
-  private sent(length: number, done: (() => void) | null): void {
+  private sent(status: number, length: number, done: (() => void) | null): void {
+    if (status !== 0) this.socket.destroy();
     this.isWriting = false;
     this.pendingBytes -= length;
     done?.();
@@ -146,15 +154,20 @@ export class SocketLink implements Link {
       const next = this.queue.shift();
       if (next === undefined) break;
       this.pendingBytes -= next.bytes.length;
+      this.queuedBytes -= next.bytes.length;
       if (this.send(next.bytes, next.done)) next.done?.();
     }
-    if (this.pendingBytes > 0 || this.isGone) return;
+    if (this.pendingBytes > 0 || this.isGone || status !== 0) return;
     if (this.isEnding) this.finish();
     else this.handler?.onDrain();
   }
 
   pending(): number {
     return this.pendingBytes;
+  }
+
+  unsent(): number {
+    return this.isWriting ? this.queuedBytes + (this.handle.writeQueueSize ?? 0) : 0;
   }
 
   pause(): void {

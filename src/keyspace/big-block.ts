@@ -3,6 +3,7 @@
  * being written out after the lock was released. Whoever takes the block out of its record marks
  * it as an orphan; whoever finds an orphan without pins frees it.
  */
+import { SPAN_BYTES, UNIT_BYTES } from "../limits.ts";
 import type { Heap } from "../memory/heap.ts";
 import { CHUNK_SHIFT, UNIT_MASK } from "../memory/layout.ts";
 import { BIG_HEADER_BYTES } from "../structures/record.ts";
@@ -10,12 +11,17 @@ import { BIG_HEADER_BYTES } from "../structures/record.ts";
 /** Word behind the pins: 1 while no record has the block, so that checks know it. */
 export const BIG_BLOCK_LOOSE = 1;
 
+/** One more than a span: what is smaller comes from a shard's own pages. */
+const UNITS_MIN = SPAN_BYTES / UNIT_BYTES + 1;
+
 export const BIG_BLOCK_ORPHAN: number = 1 << 30;
 export const BIG_BLOCK_PINS: number = BIG_BLOCK_ORPHAN - 1;
 
 /** A block for a string, with no pins and in no record; 0 when memory is out. Needs no lock. */
 export function makeBigBlock(heap: Heap, bytes: number): number {
-  const block = heap.allocLarge(Math.max((bytes + BIG_HEADER_BYTES + 7) >>> 3, 8193));
+  // No shift: a length beyond 2^32 must stay what it is, so that it is refused.
+  const units = Math.ceil((bytes + BIG_HEADER_BYTES) / UNIT_BYTES);
+  const block = heap.allocLarge(Math.max(units, UNITS_MIN));
   if (block !== 0) {
     const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
     const at = (block & UNIT_MASK) << 1;

@@ -61,6 +61,8 @@ export const KEEP_EXPIRY = -1;
 /** Expiry argument of `write`: the record has none afterwards. */
 export const NO_EXPIRY_MS = 0;
 
+const NO_CELLS = new Int32Array(0);
+
 export class Database {
   readonly store: Store;
   readonly index: number;
@@ -72,7 +74,7 @@ export class Database {
   scopeLast: number = SLOTS - 1;
   private rootsPointer = 0;
   /** View and first word of the roots block; meaningless while the pointer is 0. */
-  private cells: Int32Array = new Int32Array(0);
+  private cells: Int32Array = NO_CELLS;
   private base = 0;
   private readonly row: number;
   /** The heap's views, by chunk. */
@@ -105,6 +107,12 @@ export class Database {
     this.rootsPointer = pointer;
     this.cells = heap.i32[pointer >>> CHUNK_SHIFT] as Int32Array;
     this.base = (pointer & UNIT_MASK) << 1;
+  }
+
+  /** Lets go of the view of the roots; it is taken again when needed. */
+  forgetViews(): void {
+    this.rootsPointer = 0;
+    this.cells = NO_CELLS;
   }
 
   private makeRoots(): boolean {

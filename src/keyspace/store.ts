@@ -134,6 +134,11 @@ export class Store {
     return Math.min(Math.max(seconds, 0), 0xfffffffe) | 0;
   }
 
+  /** Lets go of views that are kept for speed, so that a dropped chunk can be collected. */
+  forgetViews(): void {
+    for (const db of this.databases) db.forgetViews();
+  }
+
   /** Exchanges two databases. All shards are locked. */
   swap(a: number, b: number): void {
     const rowA = DATABASES_AT + a * DATABASE_ROW_WORDS + DB_ROOTS;

@@ -14,11 +14,14 @@
  *
  * See layout.ts for pointers and for where everything is.
  */
+
 import { assert } from "../base/assert.ts";
+import { CHUNK_BYTES_MAX, UNIT_BYTES } from "../limits.ts";
 import { BlockMap } from "./checked.ts";
 import {
   CHUNK_SHIFT,
   H_LARGE_UNITS,
+  H_SHARDS,
   KIND_FREE,
   KIND_LARGE,
   KIND_RUN,
@@ -140,6 +143,7 @@ export class Heap {
 
   /** A block over 64 KiB: a run of spans of the pool. Needs no shard's lock. */
   allocLarge(units: number): number {
+    if (units > CHUNK_BYTES_MAX / UNIT_BYTES) return 0;
     const spans = (units + SPAN_UNITS - 1) >>> SPAN_UNIT_SHIFT;
     const p = this.pool.take(spans);
     if (p === 0) return 0;
@@ -150,6 +154,15 @@ export class Heap {
     Atomics.add(this.control, H_LARGE_UNITS, spans << SPAN_UNIT_SHIFT);
     if (this.blocks !== null) this.blocks.allocated(p);
     return p;
+  }
+
+  /** Units of all blocks, at class size. Counters wrap at 2^32, which is all the heap can have. */
+  usedUnits(): number {
+    const { control } = this;
+    let units = control[H_LARGE_UNITS] as number;
+    const shards = control[H_SHARDS] as number;
+    for (let s = 0; s < shards; s++) units += control[shardRow(s) + S_UNITS_USED] as number;
+    return units >>> 0;
   }
 
   freeLarge(p: number): void {

@@ -37,6 +37,8 @@ import { acquire, type LockCounters, release, type Waiting } from "./lock.ts";
 
 /** Free spans that must remain elsewhere before an empty chunk is dropped. */
 const KEEP_FREE_SPANS = 1024;
+/** A chunk the system refuses is tried at half the size, down to this part of the usual. */
+const SMALLER_BY = 8;
 
 export type ChunkMessage = {
   chunk: number;
@@ -51,6 +53,8 @@ export type PoolHost = {
   counters: LockCounters;
   /** Hands a new or dropped chunk to all other threads; done when it returns. */
   publish(message: ChunkMessage): void;
+  /** A chunk was let go: its memory returns once every thread has collected its views. */
+  dropped?(): void;
   /** Next chunk message from another thread, or null. */
   receive(): ChunkMessage | null;
   /** Makes a buffer, or returns null when the system refuses. */
@@ -196,7 +200,8 @@ export class ChunkPool {
 
   /**
    * Adds a chunk with at least `spans` usable spans; false when the system or the table is full. It
-   * is larger than others if that is what the spans need, and smaller where the system refuses.
+   * is larger than others if that is what the spans need, and smaller where the system refuses, but
+   * not by more than SMALLER_BY: the last of the address space is for the engine's own heaps.
    */
   private addChunk(spans: number): boolean {
     const control = this.control;
@@ -209,9 +214,10 @@ export class ChunkPool {
     let bytes = control[H_CHUNK_BYTES] as number;
     while (bytes < CHUNK_BYTES_MAX && usableSpans(bytes) < spans) bytes *= 2;
     bytes = Math.min(bytes, CHUNK_BYTES_MAX);
+    const smallest = Math.max(CHUNK_BYTES_MIN, (control[H_CHUNK_BYTES] as number) / SMALLER_BY);
     let buffer: SharedArrayBuffer | null = null;
     while (buffer === null) {
-      if (bytes < CHUNK_BYTES_MIN || usableSpans(bytes) < spans) return false;
+      if (bytes < smallest || usableSpans(bytes) < spans) return false;
       buffer = this.host.makeBuffer(bytes);
       if (buffer === null) bytes = Math.floor(bytes / 2 / SPAN_BYTES) * SPAN_BYTES;
     }
@@ -249,6 +255,7 @@ export class ChunkPool {
     control.fill(0, bits, bits + BITMAP_WORDS);
     this.install(chunk, NO_BUFFER, NO_BUFFER);
     this.announce({ chunk, buffer: null, bits: null });
+    this.host.dropped?.();
   }
 
   private announce(message: ChunkMessage): void {
@@ -259,6 +266,7 @@ export class ChunkPool {
   /** Installs what one message from another thread says. */
   receive(message: ChunkMessage): void {
     this.install(message.chunk, message.buffer ?? NO_BUFFER, message.bits ?? NO_BUFFER);
+    if (message.buffer === null) this.host.dropped?.();
   }
 
   private takeMessages(): void {

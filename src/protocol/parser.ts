@@ -196,7 +196,6 @@ export class Parser {
     const view = block === 0 ? NO_VIEW : (this.heap.view[block >>> CHUNK_SHIFT] as DataView);
     this.big = { block, source, view };
     this.bigAt = block === 0 ? 0 : bigStart(block);
-    this.bigBytes += block === 0 ? 0 : bytes;
   }
 
   private takeBulk(chunk: Uint8Array, start: number, end: number): number {
@@ -209,6 +208,7 @@ export class Parser {
       } else if (this.big.block !== 0) {
         this.big.source.set(chunk.subarray(start, body), this.bigAt);
         this.bigAt += body - start;
+        this.bigBytes += body - start;
       }
       this.scanned += body - start;
     }
@@ -300,6 +300,7 @@ export class Parser {
       this.buffer = NO_BYTES;
       this.view = NO_VIEW;
     }
+    this.args.shrink();
   }
 
   /** Gives up whatever is held: the session ends. */

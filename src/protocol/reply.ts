@@ -10,6 +10,7 @@
 import { copyLong, copyWords } from "../base/bytes.ts";
 import { formatDouble } from "../base/double.ts";
 import { formatInt64 } from "../base/int64.ts";
+import { REPLY_BYTES_MAX } from "../limits.ts";
 
 const CR = 13;
 const LF = 10;
@@ -49,6 +50,10 @@ export class Reply {
   /** Bytes of shared pieces waiting beside the buffer. */
   sharedBytes = 0;
   readonly shared: SharedPiece[] = [];
+  /** Most bytes that may be written before they are sent. */
+  limit: number = REPLY_BYTES_MAX;
+  /** More than that was: what was written is gone, and the connection must be closed. */
+  isOverflown = false;
   /** Error replies written since the reader last set it to 0. */
   errors = 0;
   /** First word of the last error, for statistics. */
@@ -69,17 +74,29 @@ export class Reply {
 
   private room(bytes: number): number {
     const at = this.length;
-    if (at + bytes > this.buffer.length) this.grow(at + bytes);
-    return at;
+    return at + bytes > this.buffer.length ? this.grow(at + bytes) : at;
   }
 
-  private grow(bytes: number): void {
+  private grow(bytes: number): number {
     let size = this.buffer.length * 2;
     while (size < bytes) size *= 2;
-    const buffer = new Uint8Array(new ArrayBuffer(size));
+    const memory = bytes > this.limit ? null : makeBuffer(Math.min(size, REPLY_BYTES_MAX));
+    if (memory === null) return this.overflow();
+    const buffer = new Uint8Array(memory);
     buffer.set(this.buffer.subarray(0, this.length));
     this.buffer = buffer;
     this.view = new DataView(buffer.buffer);
+    return this.length;
+  }
+
+  /**
+   * Forgets what was written. The handler goes on, and short pieces are written over one another:
+   * nothing may be thrown here, since a lock is held.
+   */
+  private overflow(): number {
+    this.isOverflown = true;
+    this.truncate(0);
+    return 0;
   }
 
   ok(): void {
@@ -108,6 +125,7 @@ export class Reply {
   private line(type: number, text: string): void {
     const n = text.length;
     let at = this.room(n + 3);
+    if (this.isOverflown) return;
     const b = this.buffer;
     b[at++] = type;
     for (let i = 0; i < n; i++) b[at++] = text.charCodeAt(i);
@@ -150,6 +168,7 @@ export class Reply {
     const n = end - start;
     this.prefixed(DOLLAR, n);
     let at = this.room(n + 2);
+    if (this.isOverflown) return;
     const b = this.buffer;
     if (n <= 24) {
       for (let i = start; i < end; i++) b[at++] = source[i] as number;
@@ -170,6 +189,7 @@ export class Reply {
     }
     this.prefixed(DOLLAR, n);
     const at = this.room(n + 2);
+    if (this.isOverflown) return;
     const b = this.buffer;
     copyWords(this.view, at, view, start, n);
     b[at + n] = CR;
@@ -180,6 +200,11 @@ export class Reply {
   /** A bulk string that stays where it is; `done` is called when it has been written. */
   bulkShared(source: Uint8Array, start: number, end: number, done: () => void): void {
     this.prefixed(DOLLAR, end - start);
+    if (this.length + this.sharedBytes + end - start > this.limit) this.overflow();
+    if (this.isOverflown) {
+      done();
+      return;
+    }
     this.shared.push({ before: this.length, source, start, end, done });
     this.sharedBytes += end - start;
     const at = this.room(2);
@@ -193,6 +218,7 @@ export class Reply {
     const n = text.length;
     this.prefixed(DOLLAR, n);
     let at = this.room(n + 2);
+    if (this.isOverflown) return;
     const b = this.buffer;
     for (let i = 0; i < n; i++) b[at++] = text.charCodeAt(i);
     b[at] = CR;
@@ -251,12 +277,14 @@ export class Reply {
       return;
     }
     this.prefixed(EQUALS, text.length + 4);
-    this.length = this.putText(this.room(text.length + 6), `${format}:${text}\r\n`);
+    const at = this.room(text.length + 6);
+    if (!this.isOverflown) this.length = this.putText(at, `${format}:${text}\r\n`);
   }
 
   /** Bytes that are a reply already. */
   raw(bytes: Uint8Array): void {
     const at = this.room(bytes.length);
+    if (this.isOverflown) return;
     this.buffer.set(bytes, at);
     this.length = at + bytes.length;
   }
@@ -276,6 +304,7 @@ export class Reply {
   endArray(mark: number, n: number): void {
     const header = `*${n}\r\n`;
     const end = this.room(header.length);
+    if (this.isOverflown) return;
     this.buffer.copyWithin(mark + header.length, mark, end);
     this.putText(mark, header);
     this.length = end + header.length;
@@ -291,6 +320,15 @@ export class Reply {
       piece.done();
     }
     this.length = mark;
+  }
+}
+
+function makeBuffer(bytes: number): ArrayBuffer | null {
+  try {
+    return new ArrayBuffer(bytes);
+  } catch {
+    // RangeError: there is no memory for it.
+    return null;
   }
 }
 

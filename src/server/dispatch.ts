@@ -25,6 +25,7 @@ import {
 import { FLAG_DENYOOM, FLAG_PROTECTED, FLAG_SLOW_CLOCK } from "../command/flags.ts";
 import { KeyList } from "../command/key-specs.ts";
 import type { Session } from "../command/session.ts";
+import type { EachCommand } from "../command/spec.ts";
 import type { Database } from "../keyspace/database.ts";
 import { errorStatIndex, statIndex } from "../keyspace/stats.ts";
 import { SLOTS } from "../limits.ts";
@@ -46,13 +47,17 @@ import type { ThreadServer } from "./thread-server.ts";
 
 /** Longest wait for a lock before the session is parked. */
 const PATIENCE_MS = 1;
-/** A walk over all shards may wait longer: it holds one lock at a time, or none. */
-const EACH_PATIENCE_MS = 1000;
 /** Beside the request itself, what a command may allocate. */
 const RESERVE_BYTES = 1 << 20;
 /** The clock is read again after so many commands of one batch. */
 const CLOCK_EVERY = 64;
 const LAST_SLOT = SLOTS - 1;
+
+/** In the flight recorder: the command has several keys, or none. */
+const NO_SLOT = -1;
+
+/** How far a command that visits one shard after another has come. */
+type EachProgress = { state: unknown; shard: number };
 
 export const DONE = 0;
 /** A lock was not had: run the same request again when `parkedShard` is released. */
@@ -253,8 +258,7 @@ export class Dispatcher {
   /** True if the command may allocate what it needs; if not, the error is written. */
   private hasMemory(command: Command, args: Args, reply: Reply): boolean {
     const { server } = this;
-    const last = args.count - 1;
-    const bytes = args.bigs === null ? (args.end[last] as number) - (args.start[0] as number) : 0;
+    const bytes = args.bigs === null ? plainBytes(args) : mixedBytes(args, args.bigs);
     if (server.mayAllocate(bytes * 2 + RESERVE_BYTES)) return true;
     this.refuse(command, reply, OOM);
     return false;
@@ -345,6 +349,9 @@ export class Dispatcher {
     const failed = this.acquireList();
     if (failed >= 0) return this.park(failed);
     server.store.heap.pool.sync();
+    for (let n = 0; n < this.shardCount; n++) {
+      this.record(shardRow(this.shardList[n] as number), command.id, NO_SLOT);
+    }
     const redirect = locks === LOCKS_KEYS ? this.redirect(session, command, args) : null;
     if (redirect === null) {
       const began = locks === LOCKS_ALL ? this.waiting.now() : 0;
@@ -464,44 +471,47 @@ export class Dispatcher {
     const { each } = command;
     const { server } = this;
     if (each === null) return DONE;
-    const state = each.begin(db, args);
-    const first = each.firstShard?.(db, state) ?? server.store.shardOf(db.scopeFirst);
+    const progress = (session.progress as EachProgress | null) ?? this.beginEach(each, db, args);
     const last = server.store.shardOf(db.scopeLast);
-    let isDone = false;
-    for (let shard = first; shard <= last && !isDone; shard++) {
-      this.withShard(shard, () => {
+    const { state } = progress;
+    while (progress.shard <= last) {
+      const { shard } = progress;
+      let isDone = false;
+      const got = this.withShard(shard, command.id, () => {
         this.setScope(session, db);
         isDone = each.part(db, shard, state) === true;
       });
+      if (!got) {
+        session.progress = progress;
+        return this.park(shard);
+      }
+      progress.shard = isDone ? last + 1 : shard + 1;
     }
+    session.progress = null;
     each.finish(db, state, args, reply);
     return DONE;
   }
 
-  /** Runs something under one shard's lock, waiting as long as it takes. */
-  withShard(shard: number, run: () => void): void {
-    const { server } = this;
-    if (!tryAcquire(this.control, shardRow(shard), server.thread)) {
-      while (!this.acquireSlowly(shard, EACH_PATIENCE_MS)) {
-        // Its holder runs a long command; this one is as long.
-      }
+  private beginEach(each: EachCommand, db: Database, args: Args): EachProgress {
+    const state = each.begin(db, args);
+    const shard = each.firstShard?.(db, state) ?? this.server.store.shardOf(db.scopeFirst);
+    return { state, shard };
+  }
+
+  /** Runs something under one shard's lock; false if it is not had within PATIENCE_MS. */
+  withShard(shard: number, command: number, run: () => void): boolean {
+    const { server, control } = this;
+    const row = shardRow(shard);
+    if (!tryAcquire(control, row, server.thread) && !this.acquireSlowly(shard, PATIENCE_MS)) {
+      return false;
     }
     server.store.enterShard(shard);
     server.store.heap.pool.sync();
+    this.record(row, command, NO_SLOT);
     const began = this.waiting.now();
     run();
     this.locksTaken++;
     server.stats.max(HOLD_MAX, (this.waiting.now() - began) * 1000);
-    this.releaseOne(shard);
-  }
-
-  /** As `withShard`, but gives up when the lock is not had within PATIENCE_MS. */
-  withShardSoon(shard: number, run: () => void): boolean {
-    if (this.tryShard(shard, run)) return true;
-    if (!this.acquireSlowly(shard, PATIENCE_MS)) return false;
-    this.server.store.enterShard(shard);
-    this.server.store.heap.pool.sync();
-    run();
     this.releaseOne(shard);
     return true;
   }
@@ -530,4 +540,16 @@ export class Dispatcher {
 /** A browser that was led to the port: Redis closes without a reply. */
 function isHttp(args: Args): boolean {
   return args.is(0, "POST") || args.is(0, "HOST:");
+}
+
+/** Bytes from the first argument to the last, which lie one behind another. */
+function plainBytes(args: Args): number {
+  return (args.end[args.count - 1] as number) - (args.start[0] as number);
+}
+
+/** As `plainBytes`, without the arguments that have a block of the heap already. */
+function mixedBytes(args: Args, bigs: readonly unknown[]): number {
+  let bytes = 0;
+  for (let i = 0; i < args.count; i++) if (!bigs[i]) bytes += args.length(i);
+  return bytes;
 }

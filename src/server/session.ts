@@ -10,7 +10,7 @@ import { Args } from "../base/args.ts";
 import type { Session } from "../command/session.ts";
 import type { Link, LinkHandler } from "../env/env.ts";
 import { statIndex } from "../keyspace/stats.ts";
-import { BIG_ARGUMENT_BYTES } from "../limits.ts";
+import { BIG_ARGUMENT_BYTES, REPLY_BYTES_MAX } from "../limits.ts";
 import { OOM } from "../protocol/errors.ts";
 import { COMPLETE, FAILED, Parser } from "../protocol/parser.ts";
 import type { Reply } from "../protocol/reply.ts";
@@ -62,6 +62,13 @@ export class ClientSession implements Session, LinkHandler {
   isParked = false;
   /** A reply was put off; nothing is run before it. */
   private isHeld = false;
+  /** How far a command that goes from shard to shard had come when a lock stopped it. */
+  progress: unknown = null;
+  /** The client sends nothing more. What it sent is run, then the session ends. */
+  private hasEnded = false;
+  /** The link is gone: what was received before is still run, and its replies are thrown away. */
+  private isLinkGone = false;
+  private lastUnsent = 0;
   private readonly link: Link;
   private readonly parser: Parser;
   private readonly args: Args = new Args();
@@ -122,6 +129,7 @@ export class ClientSession implements Session, LinkHandler {
     const { server } = this;
     const { reply } = server;
     this.isRunning = true;
+    this.limitReply();
     reply.proto = this.proto;
     server.store.touches = !this.noTouch;
     server.dispatcher.lastCommand = this.lastCommand;
@@ -133,8 +141,31 @@ export class ClientSession implements Session, LinkHandler {
     this.publishUse();
     this.flush();
     this.isRunning = false;
-    if (this.isClosing && !this.isClosed) this.link.end();
+    this.turnDone();
+  }
+
+  /** Ends the session if this was its last turn. */
+  private turnDone(): void {
+    if (this.isClosed) return;
+    if (this.isLinkGone) {
+      if (this.isClosing || !this.hasWork) this.finish();
+      return;
+    }
+    if (this.hasEnded && !this.hasWork) this.isClosing = true;
+    if (this.isClosing) this.link.end();
     else if (this.link.pending() > 0) this.publishUse();
+  }
+
+  /** Something that was received has not been run. */
+  private get hasWork(): boolean {
+    return this.isHeld || this.isParked || this.hasRequest || this.backlogLength > 0;
+  }
+
+  /** What is not sent yet counts against the limit of the client's class. */
+  private limitReply(): void {
+    const { hardBytes } = this.server.config.normalLimit;
+    const rest = hardBytes === 0 ? REPLY_BYTES_MAX : Math.max(0, hardBytes - this.link.pending());
+    this.server.reply.limit = Math.min(rest, REPLY_BYTES_MAX);
   }
 
   /** Returns the index of the first byte that was not taken. */
@@ -158,7 +189,7 @@ export class ClientSession implements Session, LinkHandler {
           }
           at = after;
           if (this.isHeld) return at;
-          if (reply.length > WRITE_PIECE_BYTES && this.flush()) return at;
+          if (isLong(reply) && this.flush()) return at;
           continue;
         }
       }
@@ -193,7 +224,7 @@ export class ClientSession implements Session, LinkHandler {
     }
     parser.finish();
     if (this.isHeld) return false;
-    return !(reply.length > WRITE_PIECE_BYTES && this.flush());
+    return !(isLong(reply) && this.flush());
   }
 
   private get isStopped(): boolean {
@@ -206,11 +237,12 @@ export class ClientSession implements Session, LinkHandler {
       const { reply } = this.server;
       this.isHeld = false;
       this.server.countFor(this.owner);
+      this.limitReply();
       reply.proto = this.proto;
       write(reply);
       this.flush();
-      if (this.isClosing && !this.isClosed) this.link.end();
-      else this.resume();
+      this.turnDone();
+      this.resume();
     };
   }
 
@@ -225,13 +257,12 @@ export class ClientSession implements Session, LinkHandler {
     this.isClosing = true;
   }
 
-  /** Keeps bytes for later. */
+  /**
+   * Keeps bytes for later, and stops reading before they are too many: a client that sends faster
+   * than it reads is slowed down, as if its commands took long.
+   */
   private keep(chunk: Uint8Array, start: number, end: number): void {
     const needed = this.backlogLength + end - start;
-    if (needed > this.server.config.queryBufferMax) {
-      this.overQueryLimit();
-      return;
-    }
     if (needed > this.backlog.length) {
       const bigger = new Uint8Array(Math.max(needed, this.backlog.length * 2, BIG_ARGUMENT_BYTES));
       bigger.set(this.backlog.subarray(0, this.backlogLength));
@@ -240,7 +271,8 @@ export class ClientSession implements Session, LinkHandler {
     // The chunk may be the backlog itself, of which a part was run.
     this.backlog.set(chunk.subarray(start, end), this.backlogLength);
     this.backlogLength = needed;
-    if (needed > OUTPUT_PAUSE_BYTES) this.link.pause();
+    const most = Math.min(OUTPUT_PAUSE_BYTES, this.server.config.queryBufferMax / 2);
+    if (needed > most && !this.isLinkGone) this.link.pause();
   }
 
   private overQueryLimit(): void {
@@ -255,21 +287,31 @@ export class ClientSession implements Session, LinkHandler {
     this.isParked = false;
     if (this.isStopped || this.isRunning) return;
     const { backlog, backlogLength } = this;
-    if (backlogLength === 0 && !this.hasRequest) return;
+    if (backlogLength === 0 && !this.hasRequest) {
+      this.turnDone();
+      return;
+    }
     this.backlog = NO_BYTES;
     this.backlogLength = 0;
     this.server.countFor(this.owner);
     this.server.dispatcher.readClock();
     this.turn(backlog, 0, backlogLength);
-    if (this.backlogLength === 0 && !this.isClosing) this.link.resume();
+    if (this.backlogLength === 0 && !this.isClosing && !this.isLinkGone) this.link.resume();
   }
 
   /** Writes what the turn has produced. True if the session must stop until it has drained. */
   private flush(): boolean {
     const { link, server } = this;
     const { reply } = server;
-    if (this.isClosed) {
+    if (this.isClosed || this.isLinkGone) {
       reply.truncate(0);
+      reply.isOverflown = false;
+      return this.isClosed;
+    }
+    if (reply.isOverflown) {
+      reply.truncate(0);
+      reply.isOverflown = false;
+      this.overOutputLimit();
       return true;
     }
     if (reply.length === 0) return this.isPaused;
@@ -284,6 +326,7 @@ export class ClientSession implements Session, LinkHandler {
     }
     const pending = link.pending();
     if (pending > 0) this.checkOutput(pending);
+    if (!this.isClosed) this.limitReply();
     return this.isPaused || this.isClosed;
   }
 
@@ -310,27 +353,59 @@ export class ClientSession implements Session, LinkHandler {
     else if (this.softSinceMs === 0) this.softSinceMs = now;
     const soft = this.softSinceMs !== 0 && now - this.softSinceMs >= softSeconds * 1000;
     if ((hardBytes !== 0 && pending > hardBytes) || soft) {
-      this.server.stats.add(OUTPUT_LIMIT, 1);
-      this.server.log(
-        "warning",
-        `Client ${this.id} scheduled to be closed ASAP for overcoming of output buffer limits.`,
-      );
-      this.destroy();
+      this.overOutputLimit();
       return;
     }
     if (pending > OUTPUT_PAUSE_BYTES) this.isPaused = true;
   }
 
+  private overOutputLimit(): void {
+    this.server.stats.add(OUTPUT_LIMIT, 1);
+    this.server.log(
+      "warning",
+      `Client ${this.id} scheduled to be closed ASAP for overcoming of output buffer limits.`,
+    );
+    this.destroy();
+  }
+
+  /** Idle time and output limits, which must hold for a client that does nothing as well. */
+  everySecond(unixMs: number, timeoutSeconds: number): void {
+    const pending = this.link.pending();
+    if (pending > 0) {
+      const unsent = this.link.unsent();
+      if (unsent < this.lastUnsent) this.lastUseMs = unixMs;
+      this.lastUnsent = unsent;
+      this.checkOutput(pending);
+    }
+    const idle = unixMs - this.lastUseMs > timeoutSeconds * 1000;
+    if (timeoutSeconds > 0 && idle && !this.hasWork) this.destroy();
+  }
+
   onDrain(): void {
     if (this.isClosed) return;
+    this.lastUseMs = this.server.store.clock.unixMs;
     this.publishUse();
     if (!this.isPaused) return;
     this.isPaused = false;
     this.resume();
   }
 
+  onEnd(): void {
+    if (this.isClosed || this.hasEnded) return;
+    this.hasEnded = true;
+    if (!this.isRunning) this.turnDone();
+  }
+
   onClose(): void {
-    if (this.isClosed) return;
+    if (this.isClosed || this.isLinkGone) return;
+    this.isLinkGone = true;
+    this.isPaused = false;
+    if (this.isClosing || !this.hasWork) this.finish();
+    else if (!this.isStopped) this.resume();
+  }
+
+  /** Gives everything back; the session is over. */
+  private finish(): void {
     this.isClosed = true;
     this.parser.release();
     this.backlog = NO_BYTES;
@@ -353,8 +428,9 @@ export class ClientSession implements Session, LinkHandler {
   destroy(): void {
     if (this.isClosed) return;
     this.isClosing = true;
+    this.isLinkGone = true;
     this.link.destroy();
-    this.onClose();
+    this.finish();
   }
 
   /** Sends what is pending and closes: the server ends. */
@@ -430,4 +506,8 @@ export class ClientSession implements Session, LinkHandler {
 
 function isLoopback(remote: string): boolean {
   return remote.startsWith("127.") || remote.startsWith("[::1]");
+}
+
+function isLong(reply: Reply): boolean {
+  return reply.length + reply.sharedBytes > WRITE_PIECE_BYTES;
 }

@@ -34,7 +34,7 @@ export class TestLink implements Link {
   sent = "";
   isClosed = false;
   /** What `pending` says is on its way. */
-  unsent = 0;
+  unfinished = 0;
   session: ClientSession | null = null;
 
   constructor(remote: string, local: string) {
@@ -52,8 +52,12 @@ export class TestLink implements Link {
     done();
   }
 
+  unsent(): number {
+    return 0;
+  }
+
   pending(): number {
-    return this.unsent;
+    return this.unfinished;
   }
 
   pause(): void {}

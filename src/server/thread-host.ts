@@ -29,6 +29,8 @@ import { writeLog } from "../env/log.ts";
 import { type AcceptedHandle, SocketLink } from "../env/socket-link.ts";
 import {
   block,
+  collectGarbage,
+  heapUsed,
   makeSharedBuffer,
   SystemClock,
   soon,
@@ -122,6 +124,8 @@ class WorkerThread implements ThreadHost {
   /** Waiting for the supervisor's answer to "listen", by request. */
   private readonly moves: Map<number, (error: string | null) => void> = new Map();
   private requests = 0;
+  private isCollecting = false;
+  private residentBytes = 0;
   private server: ThreadServer | null = null;
   private unixPath = "";
 
@@ -159,6 +163,7 @@ class WorkerThread implements ThreadHost {
       publish: (chunk: ChunkMessage) => this.bus.postChunk(chunk),
       receive: () => this.bus.nextChunk(),
       makeBuffer: makeSharedBuffer,
+      dropped: () => this.chunkDropped(),
     };
     this.config.apply(message.config);
     this.unixPath = message.unixPath;
@@ -189,6 +194,16 @@ class WorkerThread implements ThreadHost {
     this.listenForBell();
     for (const { kind, owner, handle } of this.early.splice(0)) this.received(kind, owner, handle);
     this.post({ kind: "serving" });
+  }
+
+  private chunkDropped(): void {
+    if (this.isCollecting) return;
+    this.isCollecting = true;
+    soon(() => {
+      this.isCollecting = false;
+      this.server?.store.forgetViews();
+      collectGarbage();
+    });
   }
 
   private keepHouse(server: ThreadServer): void {
@@ -278,6 +293,16 @@ class WorkerThread implements ThreadHost {
     writeLog(this.config, level, text);
   }
 
+  /** Reading it takes a descriptor; without one, what was read last is the answer. */
+  private resident(): number {
+    try {
+      this.residentBytes = process.memoryUsage.rss();
+    } catch {
+      // EMFILE
+    }
+    return this.residentBytes;
+  }
+
   obey(order: ThreadOrder): void {
     switch (order.kind) {
       case "end":
@@ -306,7 +331,7 @@ class WorkerThread implements ThreadHost {
   }
 
   heapUsed(): number {
-    return process.memoryUsage().heapUsed;
+    return heapUsed();
   }
 
   usage(): Usage {
@@ -314,7 +339,7 @@ class WorkerThread implements ThreadHost {
     return {
       userSeconds: user / 1e6,
       systemSeconds: system / 1e6,
-      residentBytes: process.memoryUsage.rss(),
+      residentBytes: this.resident(),
       systemMemoryBytes: totalmem(),
     };
   }
@@ -326,7 +351,7 @@ class WorkerThread implements ThreadHost {
     if (server === null) process.exit(0);
     server.end();
     const leave = (): void => {
-      if (server.stats.of(this.start.thread, "connections_current") > 0) return;
+      if (server.sessions.size > 0) return;
       this.channel.close();
       process.exit(0);
     };

@@ -10,7 +10,8 @@ import { expireSlice } from "../keyspace/expiry.ts";
 import { freeGarbageSlice } from "../keyspace/garbage.ts";
 import { GAUGES, STAT_NAMES, type Stats, statIndex } from "../keyspace/stats.ts";
 import type { Store } from "../keyspace/store.ts";
-import { H_GARBAGE, H_LARGE_UNITS, S_UNITS_USED, shardRow } from "../memory/layout.ts";
+import { UNIT_BYTES } from "../limits.ts";
+import { H_GARBAGE } from "../memory/layout.ts";
 import type { LockCounters, Waiting } from "../memory/lock.ts";
 import { MAX_CLIENTS } from "../protocol/errors.ts";
 import type { ParserLimits } from "../protocol/parser.ts";
@@ -189,10 +190,7 @@ export class ThreadServer implements Server {
 
   /** Bytes in blocks of the heap, at class size. */
   usedMemory(): number {
-    const { control } = this.store;
-    let units = control[H_LARGE_UNITS] as number;
-    for (let s = 0; s < this.shards; s++) units += control[shardRow(s) + S_UNITS_USED] as number;
-    return units * 8;
+    return this.store.heap.usedUnits() * UNIT_BYTES;
   }
 
   /** Rows are one per thread, then one per owner port; a port belongs to one thread. */
@@ -353,11 +351,11 @@ export class ThreadServer implements Server {
   slowTick(): void {
     const { timeout } = this.config;
     const now = this.store.clock.unixMs;
-    if (timeout > 0) {
-      for (const session of this.sessions) {
-        if (now - session.lastUseMs > timeout * 1000) session.destroy();
-      }
+    for (const session of this.sessions) {
+      this.countFor(session.owner);
+      session.everySecond(now, timeout);
     }
+    this.countFor(-1);
     for (let shard = this.thread; shard < this.shards; shard += this.threads) {
       this.dispatcher.tryShard(shard, () => this.store.heap.trim(shard));
     }
@@ -375,7 +373,7 @@ export class ThreadServer implements Server {
   }
 
   withShard(shard: number, run: () => void): boolean {
-    return this.dispatcher.withShardSoon(shard, run);
+    return this.dispatcher.withShard(shard, this.dispatcher.lastCommand, run);
   }
 
   usage(): Usage {

@@ -21,6 +21,7 @@ import {
   PASS_UNIX_LISTENER,
 } from "../env/handle-pipe.ts";
 import { writeLog } from "../env/log.ts";
+import type { AcceptedHandle } from "../env/socket-link.ts";
 import { systemTimers } from "../env/system.ts";
 import { Stats } from "../keyspace/stats.ts";
 import type { ChunkMessage } from "../memory/pool.ts";
@@ -68,6 +69,9 @@ export class Supervisor {
   private ended = 0;
   private serving = 0;
   private allServe: () => void = () => {};
+  /** Connections that came before the threads could take them. */
+  private readonly early: { bound: Bound; handle: AcceptedHandle }[] = [];
+  private readonly hubs: HandleHub[] = [];
   /** Moves of the plain port, one after another. */
   private moves: Promise<void> = Promise.resolve();
   private closed = 0;
@@ -92,6 +96,7 @@ export class Supervisor {
       this.bound = await bindAll(this.config, this.plan.shared.threads, this.plan.reusePort);
     } catch (error) {
       this.isEnding = true;
+      for (const hub of this.hubs) hub.close();
       throw error;
     }
     // Until a listener is handed over, its connections are passed one by one.
@@ -99,6 +104,7 @@ export class Supervisor {
       onConnection(bound.server, (handle) => this.pass(bound, handle));
     }
     await connected;
+    for (const { bound, handle } of this.early.splice(0)) this.pass(bound, handle);
     await this.serve();
     systemTimers.every(WATCH_MS, () => this.watchdog.look());
   }
@@ -108,6 +114,7 @@ export class Supervisor {
     const connections: Promise<void>[] = [];
     for (let thread = 0; thread < shared.threads; thread++) {
       const hub = new HandleHub();
+      this.hubs.push(hub);
       const entry: Thread = { worker: null as unknown as Worker, sender: null, passed: 0 };
       this.threads.push(entry);
       let connected = (): void => {};
@@ -116,10 +123,12 @@ export class Supervisor {
           connected = resolve;
         }),
       );
-      const listening = hub.listen((sender) => {
-        entry.sender = sender;
-        connected();
-      });
+      const listening = hub
+        .listen((sender) => {
+          entry.sender = sender;
+          connected();
+        })
+        .catch((error) => this.startFailed(`pipe to thread ${thread}: ${errorText(error)}`));
       const start: ThreadStart = {
         shared,
         chunks,
@@ -252,7 +261,7 @@ export class Supervisor {
   }
 
   /** Passes a connection to its owner's thread, or to the one with the fewest. */
-  private pass(bound: Bound, handle: Parameters<HandleSender["send"]>[2]): void {
+  private pass(bound: Bound, handle: AcceptedHandle): void {
     const { threads } = this;
     let thread = bound.owner % threads.length;
     if (bound.owner < 0) {
@@ -268,7 +277,7 @@ export class Supervisor {
     }
     const entry = threads[thread];
     if (entry?.sender == null) {
-      handle.close();
+      this.early.push({ bound, handle });
       return;
     }
     entry.passed++;
@@ -303,6 +312,11 @@ export class Supervisor {
   private exit(): void {
     this.log("warning", "ZeroHop is now ready to exit, bye bye...");
     process.exit(0);
+  }
+
+  private startFailed(text: string): never {
+    process.stderr.write(`zerohop: ${text}\n`);
+    process.exit(1);
   }
 
   private threadFailed(thread: number, text: string): void {

@@ -97,6 +97,10 @@ class WorkerLink implements Link {
     }
   }
 
+  unsent(): number {
+    return 0;
+  }
+
   pending(): number {
     return 0;
   }

@@ -119,10 +119,10 @@ describe("CLIENT LIST and INFO", () => {
 
   test("output that waits is shown", () => {
     const { a, b } = pair();
-    b.link.unsent = 1000;
+    b.link.unfinished = 1000;
     b.say("PING");
     assert.match(lines(a, "CLIENT LIST")[1] ?? "", / oll=1 omem=1000 .* events=rw /);
-    b.link.unsent = 0;
+    b.link.unfinished = 0;
     b.session.onDrain();
     assert.match(lines(a, "CLIENT LIST")[1] ?? "", / oll=0 omem=0 .* events=r /);
   });

@@ -144,9 +144,12 @@ function replyHeapCheck(db: Database, _args: Args, reply: Reply): void {
 }
 
 /** Redis reads the seconds as strtod does: what is no number is none. */
+/** Redis counts microseconds in 64 bits: a longer sleep is none. */
+const SLEEP_SECONDS_MAX = 2 ** 63 / 1e6;
+
 function sleep(session: Session, args: Args, reply: Reply): void {
   const seconds = Number.parseFloat(args.head(2, 64).trimStart());
-  if (seconds > 0 && seconds < Number.POSITIVE_INFINITY) session.server.sleep(seconds * 1000);
+  if (seconds > 0 && seconds < SLEEP_SECONDS_MAX) session.server.sleep(seconds * 1000);
   reply.ok();
 }
 
