@@ -3,14 +3,16 @@
  * The `zerohop` executable: configuration, shared memory, threads. What goes wrong before the
  * server is ready is one line on standard error and exit status 1.
  */
-import { openSync, writeFileSync } from "node:fs";
+import { openSync, rmSync, writeFileSync } from "node:fs";
 import { arch, release, type } from "node:os";
+import { resolve } from "node:path";
 import { fillSlots, ownerNodes } from "./cluster/shard-owners/layout.ts";
 import { loadOrMakeNodeId } from "./cluster/shard-owners/meta-file.ts";
 import type { ServerFacts } from "./command/session.ts";
 import { COMMANDS } from "./commands.ts";
 import { memoryLimit } from "./env/cgroup.ts";
 import { errorText, systemConfigHost } from "./env/config-host.ts";
+import { writeLog } from "./env/log.ts";
 import {
   makeSharedBuffer,
   randomHex,
@@ -50,7 +52,7 @@ function loadConfig(): Config {
   return loaded.config;
 }
 
-/** Goes to `dir` and makes sure that the log and pid files can be written. */
+/** Goes to `dir` and makes sure that the log can be written. */
 function prepareFiles(config: Config): void {
   try {
     process.chdir(Buffer.from(config.dir, "latin1").toString("utf8"));
@@ -62,11 +64,36 @@ function prepareFiles(config: Config): void {
   } catch (error) {
     fail(`zerohop: logfile ${config.logfile}: ${errorText(error)}`);
   }
+}
+
+/** Holds the process id as long as the process runs. A server can do without, so it only warns. */
+function writePidFile(config: Config): void {
+  if (config.pidfile === "") return;
+  const path = resolve(Buffer.from(config.pidfile, "latin1").toString("utf8"));
   try {
-    if (config.pidfile !== "") writeFileSync(config.pidfile, `${process.pid}\n`);
+    writeFileSync(path, `${process.pid}\n`);
   } catch (error) {
-    fail(`zerohop: pidfile ${config.pidfile}: ${errorText(error)}`);
+    writeLog(config, "warning", `Failed to write PID file ${config.pidfile}: ${errorText(error)}`);
+    return;
   }
+  process.on("exit", () => rmSync(path, { force: true }));
+}
+
+/** What the wildcards of `bind` stand for: the ready line has room for one address. */
+function logWildcards(config: Config): void {
+  const words = config.bind.map((word) => word.replace(/^-/, ""));
+  const kinds: string[] = [];
+  if (words.includes("*") || words.includes("0.0.0.0")) kinds.push("IPv4");
+  if (words.includes("::*") || words.includes("::")) kinds.push("IPv6");
+  const shown = (name: string): number => Number(config.get([name])[1]);
+  const plain = shown("port");
+  const first = config.owners === 0 ? 0 : shown("shard-owners-port");
+  const ports: string[] = plain === 0 || plain === first ? [] : [`${plain}`];
+  if (first > 0) ports.push(`${first}-${first + config.owners - 1}`);
+  if (kinds.length === 0 || ports.length === 0) return;
+  const addresses = `every ${kinds.join(" and ")} address of this machine`;
+  const refused = config.protectedMode ? "; protected-mode refuses clients of other hosts" : "";
+  writeLog(config, "notice", `Listening on ${addresses}, ports ${ports.join(", ")}${refused}`);
 }
 
 /** Makes the first chunk here, so that a machine without memory is told at the start. */
@@ -99,6 +126,7 @@ function nodeIdOf(config: Config): string {
 async function main(): Promise<void> {
   const config = loadConfig();
   prepareFiles(config);
+  writePidFile(config);
   const nodeId = nodeIdOf(config);
   const clock = new SystemClock();
   const clientRows = Math.max(config.maxclients, CLIENT_ROWS);
@@ -158,6 +186,7 @@ async function main(): Promise<void> {
     if (error instanceof BindError) fail(`zerohop: ${error.message}`);
     throw error;
   }
+  logWildcards(config);
 }
 
 await main();

@@ -161,6 +161,36 @@ describe("the process", needsOurs(), () => {
     removeFolder(folder);
   });
 
+  test("a pid file while it runs, and a warning where none can be written", async () => {
+    const folder = temporaryFolder();
+    const pidfile = path.join(folder, "zh.pid");
+    const server = await startZeroHop({ pidfile });
+    assert.equal(readFileSync(pidfile, "utf8"), `${server.pid}\n`);
+    await server.stop();
+    assert.equal(existsSync(pidfile), false);
+    const none = path.join(folder, "none", "zh.pid");
+    const without = await startZeroHop({ pidfile: none });
+    await without.stop();
+    const warning = `# Failed to write PID file ${none}: No such file or directory\n`;
+    assert.ok(without.output().includes(warning), without.output());
+    removeFolder(folder);
+  });
+
+  test("a line that says what a wildcard listens on", async () => {
+    const plain = await startFromFile(["--port", "auto", "--bind", "127.0.0.1"]);
+    await plain.stop();
+    assert.doesNotMatch(plain.output(), /Listening on/);
+    const owners = ["--shard-owners", "2", "--shard-owners-port", "auto"];
+    const server = await startFromFile(["--port", "auto", ...owners]);
+    await server.stop();
+    const line =
+      /\* Listening on every IPv4 and IPv6 address of this machine, ports (\d+), (\d+)-(\d+); prot/;
+    const [, port, first, last] = line.exec(server.output()) ?? [];
+    assert.equal(Number(port), server.port, server.output());
+    assert.equal(Number(last), Number(first) + 1);
+    assert.match(server.output(), new RegExp(`owners=127\\.0\\.0\\.1:${first}-${last}\n`));
+  });
+
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     test(`${signal}: what was accepted is answered, then exit code 0`, async () => {
       const server = await startZeroHop({ threads: 4, unixsocket: "zh.sock" });
