@@ -148,12 +148,23 @@ describe("dir and include", () => {
 });
 
 describe("what is refused, with its place", () => {
+  test("a number where the file's name stands", () => {
+    const missing = "can't open config file '7000': No such file or directory";
+    refused(
+      { argv: ["7000"] },
+      `${missing}; npm needs -- before options: npm start -- --port 7000`,
+    );
+    assert.equal(started({ argv: ["7000"], files: { "7000": "hz 7" } }).hz, 7);
+  });
+
   test("unknown directives", () => {
     refused(withFile("\n# x\nprot 6379"), 'r.conf line 3: unknown directive "prot"');
     refused({ argv: ["-"], stdin: "a.b 1" }, 'standard input line 1: unknown directive "a.b"');
     refused({ env: { ZEROHOP_PORTT: "1" } }, "environment ZEROHOP_PORTT: unknown directive");
     refused({ argv: ["--prot", "1"] }, 'command line: unknown directive "prot"');
-    refused({ argv: ["--port=1"] }, 'command line: unknown directive "port=1"');
+    refused({ argv: ["--port=1"] }, 'command line: unknown directive "port=1"; write --port 1');
+    refused(withFile("HZ=2"), 'r.conf line 1: unknown directive "HZ=2"; write HZ 2');
+    refused({ argv: ["--prot=1"] }, 'command line: unknown directive "prot=1"');
     refused({ argv: ["-x"] }, 'command line: unknown directive "-x"');
     refused(withFile("", { argv: ["stray"] }), 'command line: unknown directive "stray"');
   });

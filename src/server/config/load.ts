@@ -28,6 +28,7 @@ export type RenameCommand = (from: string, to: string) => string | null;
 
 /** Where a setting was made, for messages: "redis.conf line 3". */
 type Place = string;
+const COMMAND_LINE: Place = "command line";
 
 type State = {
   source: ConfigSource;
@@ -78,7 +79,7 @@ function readLayers(state: State, line: CommandLine & { kind: "run" }): Outcome 
     if (error !== null) return error;
   }
   for (const text of line.settings) {
-    const error = readLine(state, "command line", text, 0);
+    const error = readLine(state, COMMAND_LINE, text, 0);
     if (error !== null) return error;
   }
   return null;
@@ -102,7 +103,13 @@ function finish(state: State): Outcome {
 function readFile(state: State, path: string, depth: number, from: Place): Outcome {
   const file = state.source.readFile(state.source.resolvePath(currentDir(state), path));
   if (file.ok) return readText(state, path, file.text, depth);
-  return `${from === "" ? "" : `${from}: `}can't open config file '${path}': ${file.error}`;
+  const error = `can't open config file '${path}': ${file.error}`;
+  return from === "" ? error + swallowedHint(path) : `${from}: ${error}`;
+}
+
+/** `npm start --port 7000` leaves only the 7000 for us, where a file's name stands. */
+function swallowedHint(path: string): string {
+  return /^[0-9]+$/.test(path) ? "; npm needs -- before options: npm start -- --port 7000" : "";
 }
 
 function readText(state: State, name: string, text: string, depth: number): Outcome {
@@ -141,8 +148,15 @@ function setByWords(state: State, place: Place, words: readonly string[], depth:
     case "sentinel":
       return `${place}: ${name}: not supported yet`;
     default:
-      return `${place}: unknown directive "${given}"`;
+      return `${place}: unknown directive "${given}"${joinedHint(place, given)}`;
   }
+}
+
+/** `--port=7000` is nothing to Redis either. */
+function joinedHint(place: Place, given: string): string {
+  const [, name = "", value = ""] = /^([^=]+)=(.+)$/.exec(given) ?? [];
+  if (findDirective(name) === undefined) return "";
+  return `; write ${place === COMMAND_LINE ? "--" : ""}${name} ${value}`;
 }
 
 function setValue(
