@@ -88,12 +88,12 @@ function logWildcards(config: Config): void {
   const shown = (name: string): number => Number(config.get([name])[1]);
   const plain = shown("port");
   const first = config.owners === 0 ? 0 : shown("shard-owners-port");
-  const ports: string[] = plain === 0 || plain === first ? [] : [`${plain}`];
-  if (first > 0) ports.push(`${first}-${first + config.owners - 1}`);
+  const ports: string[] = plain === 0 || plain === first ? [] : [`port ${plain}`];
+  if (first > 0) ports.push(`owners' ports ${first}-${first + config.owners - 1}`);
   if (kinds.length === 0 || ports.length === 0) return;
   const addresses = `every ${kinds.join(" and ")} address of this machine`;
   const refused = config.protectedMode ? "; protected-mode refuses clients of other hosts" : "";
-  writeLog(config, "notice", `Listening on ${addresses}, ports ${ports.join(", ")}${refused}`);
+  writeLog(config, "notice", `Listening on ${addresses}, ${ports.join(", ")}${refused}`);
 }
 
 /** Makes the first chunk here, so that a machine without memory is told at the start. */

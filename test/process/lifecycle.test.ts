@@ -183,8 +183,9 @@ describe("the process", needsOurs(), () => {
     const owners = ["--shard-owners", "2", "--shard-owners-port", "auto"];
     const server = await startFromFile(["--port", "auto", ...owners]);
     await server.stop();
-    const line =
-      /\* Listening on every IPv4 and IPv6 address of this machine, ports (\d+), (\d+)-(\d+); prot/;
+    const words = "\\* Listening on every IPv4 and IPv6 address of this machine";
+    const ports = "port (\\d+), owners' ports (\\d+)-(\\d+); protected-mode refuses";
+    const line = new RegExp(`${words}, ${ports} clients of other hosts\n`);
     const [, port, first, last] = line.exec(server.output()) ?? [];
     assert.equal(Number(port), server.port, server.output());
     assert.equal(Number(last), Number(first) + 1);
