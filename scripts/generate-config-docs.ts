@@ -5,8 +5,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { INCLUDE_DEPTH_MAX } from "../src/limits.ts";
 import type { Directive } from "../src/server/config/directive.ts";
-import { FAMILIES } from "../src/server/config/table.ts";
+import { DIRECTIVES, FAMILIES, IGNORED_DIRECTIVES } from "../src/server/config/table.ts";
 
 export const PAGE = "docs/reference/config.md";
 
@@ -28,8 +29,21 @@ one counts before an earlier:
 3. the environment: \`ZEROHOP_MAXMEMORY=1gb\`, in upper case with \`_\` for \`-\`;
 4. the command line: \`--maxmemory 1gb\`.
 
-An unknown name stops the start, wherever it is. While the server runs, \`CONFIG SET\` changes what is
+An unknown name stops the start, wherever it is, and so does a value that is not supported; the
+message has one line and says where it stands. While the server runs, \`CONFIG SET\` changes what is
 live, on all threads before the next command; \`CONFIG REWRITE\` writes the values into the file.
+
+Lines that are not directives with a value:
+
+- \`include FILE\`, up to ${INCLUDE_DEPTH_MAX} deep; wildcards stand for the files in order, and for none.
+- \`rename-command\`, \`user\`, \`loadmodule\` and \`sentinel\` are refused: not supported yet.
+- ${listOf([...IGNORED_DIRECTIVES])}
+  are taken and have no effect, as in Redis.
+- Directives without a row here, which \`CONFIG GET\` shows by their full names only, as Redis does:
+  without effect ${listOf(hiddenNames("accepted"))};
+  not yet ${listOf(hiddenNames("default"))}.
+
+In the tables:
 
 - **Supported** \`yes\`: it does what it says. \`no effect\`: any valid value is taken and changes
   nothing. \`not yet\`: everything but the default is refused by name.
@@ -61,6 +75,16 @@ function line(row: Directive): string {
     meaning,
   ];
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+function hiddenNames(support: Directive["support"]): string[] {
+  const hidden = DIRECTIVES.filter((row) => row.hidden === true && row.support === support);
+  return hidden.map((row) => row.name);
+}
+
+function listOf(names: readonly string[]): string {
+  const words = names.map(code);
+  return `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }
 
 function code(text: string): string {

@@ -69,7 +69,9 @@ export const CLUSTER: readonly Directive[] = [
     default: "",
     set: "live",
     support: "works",
-    summary: "Host name shown to cluster clients.",
+    summary:
+      "Host name shown to cluster clients; used in redirections if " +
+      "cluster-preferred-endpoint-type is hostname.",
   },
   {
     name: "cluster-announce-human-nodename",
@@ -219,7 +221,7 @@ export const CORES: readonly Directive[] = [
     default: "1073741824",
     set: "fixed",
     support: "works",
-    summary: "Size of the pieces in which memory is taken from the system.",
+    summary: "Size of the pieces in which memory is taken from the system; there are at most 32.",
   },
   {
     name: "admin-port",
@@ -247,7 +249,9 @@ export const OWNERS: readonly Directive[] = [
     default: "0",
     set: "fixed",
     support: "works",
-    summary: "Port of the first owner, the others follow; 0 is port + 1.",
+    summary:
+      "Port of the first owner, the others follow; 0 is port + 1, or a free block of its own " +
+      "where port is auto.",
   },
   {
     name: "shard-owners-announce-port",

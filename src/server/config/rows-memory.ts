@@ -22,7 +22,7 @@ export const MEMORY: readonly Directive[] = [
     default: "0",
     set: "live",
     support: "works",
-    summary: "Memory for data; beyond it writes are refused. 0 is no bound.",
+    summary: "Memory for data; beyond it writes are answered with -OOM. 0 is no bound.",
   },
   {
     name: "maxmemory-policy",

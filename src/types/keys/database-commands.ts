@@ -12,7 +12,7 @@ import { DBSIZE_META, FLUSHALL_META, FLUSHDB_META, RANDOMKEY_META, SWAPDB_META }
 
 const SWAPDB_IN_CLUSTER = "ERR SWAPDB is not allowed in cluster mode";
 const FLUSH_DIFFERS =
-  "Of many keys memory is given back a little at a time afterwards, be it ASYNC or SYNC.";
+  "Of many keys memory is given back to the heap a little at a time afterwards, be it ASYNC or SYNC.";
 
 type Sum = { keys: number };
 
