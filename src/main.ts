@@ -12,6 +12,7 @@ import type { ServerFacts } from "./command/session.ts";
 import { COMMANDS } from "./commands.ts";
 import { memoryLimit } from "./env/cgroup.ts";
 import { errorText, systemConfigHost } from "./env/config-host.ts";
+import { openFilesMax } from "./env/descriptors.ts";
 import { writeLog } from "./env/log.ts";
 import {
   makeSharedBuffer,
@@ -20,7 +21,7 @@ import {
   systemRandom,
   systemWaiting,
 } from "./env/system.ts";
-import { CLIENT_ROWS } from "./limits.ts";
+import { CLIENT_ROWS, DESCRIPTORS_OWN, DESCRIPTORS_PER_THREAD } from "./limits.ts";
 import { ChunkPool } from "./memory/pool.ts";
 import type { Config } from "./server/config/config.ts";
 import { load } from "./server/config/load.ts";
@@ -123,13 +124,28 @@ function nodeIdOf(config: Config): string {
   return id.nodeId;
 }
 
+/** How many clients there are descriptors for; lowers `maxclients` to that, as Redis does. */
+function clientPlaces(config: Config): { most: number; warning: string } {
+  const files = openFilesMax();
+  const own = DESCRIPTORS_OWN + DESCRIPTORS_PER_THREAD * config.threads + config.owners;
+  const most = files - own;
+  if (most < 1) fail(`zerohop: the system allows ${files} open files, and ${own + 1} are needed`);
+  if (config.maxclients <= most) return { most, warning: "" };
+  const warning =
+    `Current maximum open files is ${files}. maxclients has been reduced to ${most} to compensate ` +
+    "for low ulimit. If you need higher maxclients increase 'ulimit -n'.";
+  config.apply([{ name: "maxclients", text: String(most) }]);
+  return { most, warning };
+}
+
 async function main(): Promise<void> {
   const config = loadConfig();
   prepareFiles(config);
   writePidFile(config);
   const nodeId = nodeIdOf(config);
   const clock = new SystemClock();
-  const clientRows = Math.max(config.maxclients, CLIENT_ROWS);
+  const places = clientPlaces(config);
+  const clientRows = Math.min(Math.max(config.maxclients, CLIENT_ROWS), places.most);
   const shared = makeSharedState({
     threads: config.threads,
     shards: config.shards,
@@ -180,6 +196,7 @@ async function main(): Promise<void> {
     "notice",
     `ZeroHop ${VERSION} (Redis ${REDIS_VERSION}), ${config.threads} threads, ${config.shards} shards`,
   );
+  if (places.warning !== "") supervisor.log("warning", places.warning);
   try {
     await supervisor.start();
   } catch (error) {
