@@ -184,7 +184,7 @@ export async function bindAll(
       bound.push(
         ...(auto
           ? await bindOwnersAnywhere(alone, config.owners)
-          : await bindOwners(alone, ownersFirst(config, bound), config.owners)),
+          : await bindOwners(alone, config.ownersPort, config.owners)),
       );
     }
     if (config.unixsocket !== "") bound.push(await bindUnix(config));
@@ -193,10 +193,4 @@ export async function bindAll(
     throw error;
   }
   return bound;
-}
-
-/** First owner's port: as set, or the one behind a plain port that the system chose. */
-function ownersFirst(config: Config, bound: readonly Bound[]): number {
-  if (config.ownersPort > 0) return config.ownersPort;
-  return (bound[0]?.port ?? config.port) + 1;
 }
