@@ -59,14 +59,19 @@ export function soon(run: () => void): void {
   setImmediate(run);
 }
 
+/** This thread's collector, made when it is first called for. */
+let collect: (() => void) | null = null;
+
 /**
  * Collects the garbage of this thread. Memory that threads share goes back to the system only when
  * all of them have collected what referred to it, and V8 does not know its size.
  */
 export function collectGarbage(): void {
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void;
-  setFlagsFromString("--no-expose-gc");
+  if (collect === null) {
+    // The flag is the process's, and all threads may come here in the same moment: it stays set.
+    setFlagsFromString("--expose-gc");
+    collect = runInNewContext("gc") as () => void;
+  }
   collect();
 }
 

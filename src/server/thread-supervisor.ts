@@ -22,7 +22,7 @@ import {
 } from "../env/handle-pipe.ts";
 import { writeLog } from "../env/log.ts";
 import type { AcceptedHandle } from "../env/socket-link.ts";
-import { systemTimers } from "../env/system.ts";
+import { collectGarbage, soon, systemTimers } from "../env/system.ts";
 import { Stats } from "../keyspace/stats.ts";
 import type { ChunkMessage } from "../memory/pool.ts";
 import type { BusMessage } from "./bus.ts";
@@ -66,6 +66,7 @@ export class Supervisor {
   private readonly watchdog: Watchdog;
   private bound: Bound[] = [];
   private isEnding = false;
+  private isCollecting = false;
   private ended = 0;
   private serving = 0;
   private allServe: () => void = () => {};
@@ -294,9 +295,20 @@ export class Supervisor {
   }
 
   private busMessage(message: BusMessage): void {
+    // The message itself holds on to a chunk that the threads let go of.
+    if (message.to === "chunks" && message.message.buffer === null) this.collectSoon();
     if (message.to === "control" && message.entry.kind === "config") {
       this.config.apply(message.entry.changes);
     }
+  }
+
+  private collectSoon(): void {
+    if (this.isCollecting) return;
+    this.isCollecting = true;
+    soon(() => {
+      this.isCollecting = false;
+      collectGarbage();
+    });
   }
 
   /** Ends the process once what is under way has been answered. */
