@@ -9,12 +9,14 @@ import type { Heap } from "./heap.ts";
 import { MIB, newHeaps, unitsUsed } from "./heap-test-support.ts";
 import {
   CHUNK_SHIFT,
+  H_LARGE_UNITS,
   H_SPANS_LIMIT,
   H_SPANS_USED,
   PAGE_UNITS,
   S_REMOTE_FREE,
   S_REMOTE_REST,
   S_SPANS,
+  S_UNITS_USED,
   shardRow,
   UNIT_MASK,
 } from "./layout.ts";
@@ -85,6 +87,29 @@ test("memory that only remote frees hold is found before an allocation fails", (
   assert.ok(blocks.length > 5000);
   for (const p of blocks) heap.free(1, p);
   assert.notEqual(heap.alloc(0, 7 * PAGE_UNITS), 0);
+});
+
+test("units in use are counted past 2^31, however they are spread over counters", () => {
+  const heap = oneHeap(2);
+  const { control } = heap;
+  const first = shardRow(0) + S_UNITS_USED;
+  const second = shardRow(1) + S_UNITS_USED;
+  for (const [a, b, large] of [
+    [2 ** 31 - 3, 0, 0],
+    [2 ** 31 - 3, 2 ** 31 - 100_000, 0],
+    [-1_000_000, 2 ** 31 - 1, 2 ** 31 - 1],
+    [0, -500, 2 ** 31 - 1],
+  ] as const) {
+    control[first] = a;
+    control[second] = b;
+    control[H_LARGE_UNITS] = large;
+    const p = heap.alloc(0, 8);
+    const q = heap.allocLarge(10_000);
+    assert.equal(heap.usedUnits(), a + b + large + 8 + 16_384);
+    heap.free(0, p);
+    heap.freeLarge(q);
+    assert.equal(heap.usedUnits(), a + b + large);
+  }
 });
 
 test("checked mode tells of a write into a freed block", () => {

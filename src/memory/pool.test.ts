@@ -70,6 +70,26 @@ test("a block that no chunk of the usual size can hold gets a larger chunk", () 
   assert.equal(heap.control[H_SPANS_USED], 1);
 });
 
+test("a chunk that the system refuses is tried smaller, down to an eighth", () => {
+  for (const [most, expected] of [
+    [40 * MIB, [64, 32]],
+    [8 * MIB, [64, 32, 16, 8]],
+    [7 * MIB, [64, 32, 16, 8]],
+    [0, [64, 32, 16, 8]],
+  ] as const) {
+    const tried: number[] = [];
+    const host = poolHosts(1, (bytes) => {
+      tried.push(bytes / MIB);
+      return bytes > most ? null : new SharedArrayBuffer(bytes);
+    })[0];
+    const heap = new Heap(newControl(1, 64 * MIB), host as never, false);
+    assert.equal(heap.pool.reserve(1), most >= 8 * MIB);
+    assert.deepEqual(tried, expected);
+    assert.equal(chunkCount(heap), most >= 8 * MIB ? 1 : 0);
+    assert.equal(heap.alloc(0, 1) !== 0, most >= 8 * MIB);
+  }
+});
+
 test("a chunk is given up only when enough is free elsewhere", () => {
   const heap = oneHeap(64 * MIB);
   const blocks = Array.from({ length: 5 }, () => heap.allocLarge((40 * MIB) / 8));

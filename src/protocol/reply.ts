@@ -91,12 +91,21 @@ export class Reply {
 
   /**
    * Forgets what was written. The handler goes on, and short pieces are written over one another:
-   * nothing may be thrown here, since a lock is held.
+   * nothing may be thrown here, since a lock is held. The reply counts as a long one from then on,
+   * so that nothing is run behind the command.
    */
   private overflow(): number {
-    this.isOverflown = true;
     this.truncate(0);
+    this.isOverflown = true;
+    this.sharedBytes = REPLY_BYTES_MAX;
     return 0;
+  }
+
+  /** Forgets all that was written, and an overflow too. */
+  discard(): void {
+    this.truncate(0);
+    this.isOverflown = false;
+    this.sharedBytes = 0;
   }
 
   ok(): void {

@@ -32,6 +32,8 @@ export type InlineOptions = {
   clientRows: number;
   /** Which of `n` waiting tasks runs next. */
   pick(n: number): number;
+  /** How to wait for locks that whoever owns the host has taken itself. */
+  waiting?: Waiting;
   log(level: string, text: string): void;
 };
 
@@ -76,7 +78,7 @@ export class InlineHost {
       take: () => inbox.shift() ?? null,
     });
     const counters = newLockCounters();
-    const waiting: Waiting = {
+    const waiting: Waiting = options.waiting ?? {
       wait: () => assert(false, "a lock was waited for in the inline host"),
       now: () => clock.monotonicMs(),
     };

@@ -304,13 +304,11 @@ export class ClientSession implements Session, LinkHandler {
     const { link, server } = this;
     const { reply } = server;
     if (this.isClosed || this.isLinkGone) {
-      reply.truncate(0);
-      reply.isOverflown = false;
+      reply.discard();
       return this.isClosed;
     }
     if (reply.isOverflown) {
-      reply.truncate(0);
-      reply.isOverflown = false;
+      reply.discard();
       this.overOutputLimit();
       return true;
     }

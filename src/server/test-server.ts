@@ -4,14 +4,18 @@
  */
 import { assert } from "../base/assert.ts";
 import { latin1, latin1Bytes } from "../base/bytes.ts";
+import { keySlot } from "../base/crc16.ts";
 import { Random } from "../base/random.ts";
 import { serverCommands } from "../commands.ts";
 import type { Clock, Link } from "../env/env.ts";
 import { SLOTS } from "../limits.ts";
+import { shardRow } from "../memory/layout.ts";
+import { release, tryAcquire } from "../memory/lock.ts";
 import { Config } from "./config/config.ts";
 import type { ConfigHost } from "./config/host.ts";
 import { InlineHost } from "./inline-host.ts";
 import type { ClientSession } from "./session.ts";
+import type { ThreadServer } from "./thread-server.ts";
 import { SLOT_STABLE, slotRow, type TopologyNode } from "./topology.ts";
 
 const NODE_ID = "07c37dfeb235213a872192d90877d0cd55635b91";
@@ -35,6 +39,11 @@ export class TestLink implements Link {
   isClosed = false;
   /** What `pending` says is on its way. */
   unfinished = 0;
+  /** Of that, what `unsent` says. */
+  untaken = 0;
+  /** The peer takes nothing: all that is written stays on its way. */
+  isStuck = false;
+  isPaused = false;
   session: ClientSession | null = null;
 
   constructor(remote: string, local: string) {
@@ -44,7 +53,10 @@ export class TestLink implements Link {
 
   write(source: Uint8Array, start: number, end: number): boolean {
     this.sent += latin1(source, start, end);
-    return true;
+    if (!this.isStuck) return true;
+    this.unfinished += end - start;
+    this.untaken += end - start;
+    return false;
   }
 
   writeShared(chunk: Uint8Array, done: () => void): void {
@@ -53,15 +65,28 @@ export class TestLink implements Link {
   }
 
   unsent(): number {
-    return 0;
+    return this.untaken;
   }
 
   pending(): number {
     return this.unfinished;
   }
 
-  pause(): void {}
-  resume(): void {}
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+  }
+
+  /** The peer takes all that is on its way. */
+  drain(): void {
+    this.unfinished = 0;
+    this.untaken = 0;
+    this.isStuck = false;
+    this.session?.onDrain();
+  }
 
   end(): void {
     this.destroy();
@@ -156,6 +181,7 @@ export class TestServer {
   readonly config: Config;
   readonly logged: string[] = [];
   #connections = 0;
+  #waitedMs = 0;
 
   constructor(options: TestServerOptions = {}) {
     const { threads = 2, owners = 0 } = options;
@@ -194,6 +220,13 @@ export class TestServer {
       checked: true,
       clientRows: 64,
       pick: () => 0,
+      waiting: {
+        spins: 1,
+        wait: (_words, _index, _value, timeoutMs) => {
+          this.#waitedMs += timeoutMs;
+        },
+        now: () => this.clock.monotonicMs() + this.#waitedMs,
+      },
       log: (level, text) => this.logged.push(`${level}: ${text}`),
     });
     const slots = new Int32Array(this.host.shared.slots);
@@ -211,6 +244,28 @@ export class TestServer {
     const session = this.host.connect(thread, link, owner);
     assert(session !== null, "the server refused the connection");
     return new TestClient(link, session as ClientSession);
+  }
+
+  /**
+   * Takes the lock of a shard as some other thread would. Returns what gives it up, which makes the
+   * sessions go on that were parked behind it.
+   */
+  holdShard(shard: number): () => void {
+    const control = new Int32Array(this.host.shared.control);
+    const row = shardRow(shard);
+    assert(tryAcquire(control, row, this.host.servers.length), "the shard is locked");
+    return () => {
+      const parked = release(control, row);
+      if (parked !== 0) this.host.servers[0]?.ringParked(parked);
+      this.host.settle();
+    };
+  }
+
+  /** The shard of a key. */
+  shardOf(key: string): number {
+    const bytes = latin1Bytes(key);
+    const { store } = this.host.servers[0] as ThreadServer;
+    return store.shardOf(keySlot(bytes, 0, bytes.length));
   }
 
   advance(ms: number): void {

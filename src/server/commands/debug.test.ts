@@ -89,6 +89,12 @@ describe("DEBUG", () => {
       assert.equal(client.say(`DEBUG SLEEP ${seconds}`), "+OK\r\n");
     }
     assert.deepEqual(slept, [500, 10]);
+    // More microseconds than 64 bits hold are none to Redis either.
+    const huge = ["9223372036855", "1e19", "1e300", "9".repeat(400), "-1e300", "nan"];
+    for (const seconds of huge) assert.equal(client.say(`DEBUG SLEEP ${seconds}`), "+OK\r\n");
+    assert.deepEqual(slept, [500, 10]);
+    client.say("DEBUG SLEEP 9223372036854");
+    assert.deepEqual(slept, [500, 10, 9223372036854000]);
   });
 
   test("STRINGMATCH-LEN matches a pattern", () => {

@@ -143,10 +143,10 @@ function replyHeapCheck(db: Database, _args: Args, reply: Reply): void {
   reply.error(`ERR ${lines.slice(0, HEAP_LINES_SHOWN).join("; ")}${more}`);
 }
 
-/** Redis reads the seconds as strtod does: what is no number is none. */
 /** Redis counts microseconds in 64 bits: a longer sleep is none. */
 const SLEEP_SECONDS_MAX = 2 ** 63 / 1e6;
 
+/** Redis reads the seconds as strtod does: what is no number is none. */
 function sleep(session: Session, args: Args, reply: Reply): void {
   const seconds = Number.parseFloat(args.head(2, 64).trimStart());
   if (seconds > 0 && seconds < SLEEP_SECONDS_MAX) session.server.sleep(seconds * 1000);

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NOT_AN_INTEGER, OFFSET_OUT_OF_RANGE, STRING_TOO_LONG } from "../../protocol/errors.ts";
+import {
+  NOT_AN_INTEGER,
+  OFFSET_OUT_OF_RANGE,
+  OOM,
+  STRING_TOO_LONG,
+} from "../../protocol/errors.ts";
 import { bulk, error, integer, NIL, TestStore } from "../test-support.ts";
 import { STRING_COMMANDS } from "./commands.ts";
 
@@ -139,4 +144,20 @@ test("no string grows past proto-max-bulk-len, and nothing is allocated to find 
   assert.equal(t.call("SETRANGE", "k", "15", "x"), tooLong);
   // Redis does not look at the length of what makes the key.
   assert.equal(t.call("APPEND", "new", "x".repeat(16)), integer(16));
+});
+
+test("a string beyond 32 bits, where proto-max-bulk-len allows one, is out of memory", () => {
+  const t = store();
+  t.store.bulkMax = 2 ** 40;
+  t.call("SET", "k", "value");
+  t.takeEvents();
+  for (const offset of [2 ** 30, 2 ** 31, 2 ** 32 - 4, 2 ** 32, 2 ** 33 + 5]) {
+    for (const key of ["k", "none"]) {
+      assert.equal(t.call("SETRANGE", key, `${offset}`, "x"), error(OOM), `${offset}`);
+    }
+  }
+  assert.equal(t.call("GET", "k"), bulk("value"));
+  assert.equal(t.call("GET", "none"), NIL);
+  assert.deepEqual(t.takeEvents(), []);
+  t.check();
 });

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Args } from "./args.ts";
+import { latin1Bytes } from "./bytes.ts";
+
+function argsOf(...words: string[]): Args {
+  const args = new Args();
+  args.reserve(words.length);
+  args.buffer = latin1Bytes(words.join(""));
+  let at = 0;
+  for (const [i, word] of words.entries()) {
+    args.start[i] = at;
+    at += word.length;
+    args.end[i] = at;
+  }
+  args.count = words.length;
+  return args;
+}
+
+test("arguments are compared, shown and copied", () => {
+  const args = argsOf("Set", "k\xff", "");
+  assert.ok(args.is(0, "SET") && !args.is(0, "SE") && !args.is(0, "SETX") && args.is(2, ""));
+  assert.equal(args.text(1), "k\xff");
+  assert.equal(args.head(0, 2), "Se");
+  assert.equal(args.head(0, 64), "Set");
+  assert.equal(args.lower(0), "set");
+  assert.deepEqual([...args.take(1)], [107, 255]);
+  assert.equal(args.length(2), 0);
+});
+
+test("making room keeps what is there", () => {
+  const args = argsOf("a", "bc");
+  args.slot[1] = 77;
+  args.reserve(1000);
+  assert.ok(args.start.length >= 1000 && args.hash.length >= 1000);
+  assert.equal(args.text(1), "bc");
+  assert.equal(args.slot[1], 77);
+});
+
+test("room for a request of many arguments is given up, room for an ordinary one is kept", () => {
+  const args = new Args();
+  args.reserve(1000);
+  const { start } = args;
+  args.shrink();
+  assert.equal(args.start, start);
+  args.reserve(1_000_000);
+  args.shrink();
+  for (const list of [args.start, args.end, args.slot, args.hash]) {
+    assert.ok(list.length <= 1024, `${list.length} places`);
+  }
+});

@@ -1,0 +1,70 @@
+/** Blocks of big strings: lengths that no block can have, and pins that outlive a record. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CHUNK_BYTES_MAX } from "../limits.ts";
+import type { Heap } from "../memory/heap.ts";
+import { chunkCount, MIB, newHeaps, unitsUsed } from "../memory/heap-test-support.ts";
+import { CHUNK_SHIFT, UNIT_MASK } from "../memory/layout.ts";
+import {
+  BIG_BLOCK_LOOSE,
+  BIG_BLOCK_ORPHAN,
+  bigCapacity,
+  isPinned,
+  makeBigBlock,
+  pin,
+  unpin,
+} from "./big-block.ts";
+
+function oneHeap(): Heap {
+  return newHeaps(1, { shards: 1, chunkBytes: 16 * MIB, checked: false })[0] as Heap;
+}
+
+test("a block holds what was asked for, and is loose", () => {
+  const heap = oneHeap();
+  for (const bytes of [1, 65_537, 100_000, MIB - 8, MIB - 7, MIB]) {
+    const block = makeBigBlock(heap, bytes);
+    assert.notEqual(block, 0);
+    assert.ok(bigCapacity(heap, block) >= bytes);
+    const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
+    assert.equal(m[((block & UNIT_MASK) << 1) + BIG_BLOCK_LOOSE], 1);
+    heap.freeLarge(block);
+  }
+  assert.equal(unitsUsed(heap), 0);
+});
+
+test("lengths beyond a chunk are refused, those beyond 32 bits too", () => {
+  const heap = oneHeap();
+  assert.notEqual(makeBigBlock(heap, 100), 0);
+  const used = unitsUsed(heap);
+  const chunks = chunkCount(heap);
+  for (const bytes of [
+    CHUNK_BYTES_MAX,
+    2 ** 31,
+    2 ** 32 - 8,
+    2 ** 32,
+    2 ** 32 + 100,
+    2 ** 33 + 65_536,
+    2 ** 35 + 100,
+    2 ** 46,
+    Number.MAX_SAFE_INTEGER,
+  ]) {
+    assert.equal(makeBigBlock(heap, bytes), 0, `${bytes} bytes`);
+    assert.equal(heap.allocLarge(Math.ceil(bytes / 8)), 0, `${bytes} bytes`);
+  }
+  assert.equal(unitsUsed(heap), used);
+  assert.equal(chunkCount(heap), chunks);
+});
+
+test("a block that its record let go of lives until the last pin is taken off", () => {
+  const heap = oneHeap();
+  const block = makeBigBlock(heap, 100_000);
+  pin(heap, block);
+  pin(heap, block);
+  const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
+  Atomics.or(m, (block & UNIT_MASK) << 1, BIG_BLOCK_ORPHAN);
+  unpin(heap, block);
+  assert.ok(isPinned(heap, block));
+  assert.ok(unitsUsed(heap) > 0);
+  unpin(heap, block);
+  assert.equal(unitsUsed(heap), 0);
+});

@@ -1,0 +1,82 @@
+/**
+ * What a parser does with requests in pieces beside what the differential tests show: it looks at
+ * each byte a bounded number of times, and holds no more than it has received.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Args } from "../base/args.ts";
+import { latin1Bytes } from "../base/bytes.ts";
+import type { Heap } from "../memory/heap.ts";
+import { MIB, newHeaps, unitsUsed } from "../memory/heap-test-support.ts";
+import { COMPLETE, NEED_MORE, Parser, type ParserLimits } from "./parser.ts";
+
+const LIMITS: ParserLimits = { bulkMax: 512 * MIB, unauthenticated: false };
+
+function newParser(): { parser: Parser; heap: Heap } {
+  const heap = newHeaps(1, { shards: 1, chunkBytes: 16 * MIB, checked: true })[0] as Heap;
+  return { parser: new Parser(heap, new Args()), heap };
+}
+
+function request(words: readonly string[]): Uint8Array {
+  const bulks = words.map((word) => `$${word.length}\r\n${word}\r\n`);
+  return latin1Bytes(`*${words.length}\r\n${bulks.join("")}`);
+}
+
+/** Feeds bytes in pieces; how many requests were complete. */
+function feed(parser: Parser, bytes: Uint8Array, piece: number): number {
+  let complete = 0;
+  for (let at = 0; at < bytes.length; at += piece) {
+    const end = Math.min(bytes.length, at + piece);
+    for (let from = at; from < end; from = parser.consumed) {
+      if (parser.feed(bytes, from, end, LIMITS) !== COMPLETE) break;
+      complete++;
+    }
+  }
+  return complete;
+}
+
+test("a byte is looked at twice at most, however a request is cut", () => {
+  const words = ["SET", "k".repeat(300), "v".repeat(70_000), "x".repeat(5000), ""];
+  for (const bytes of [request(words), latin1Bytes(`${"word ".repeat(2000)}\r\n`)]) {
+    for (const piece of [1, 2, 3, 7, 100, 1400, bytes.length]) {
+      const { parser } = newParser();
+      assert.equal(feed(parser, bytes, piece), 1);
+      assert.ok(parser.scanned <= 2 * bytes.length, `${parser.scanned} of ${bytes.length}`);
+    }
+  }
+});
+
+test("what a request of many or long arguments took is given up when it is finished", () => {
+  const { parser, heap } = newParser();
+  const many = request(["EXISTS", ...Array.from({ length: 100_000 }, (_, i) => `key:${i}`)]);
+  assert.equal(feed(parser, many, 1400), 1);
+  assert.equal(parser.args.count, 100_001);
+  parser.finish();
+  assert.ok(parser.args.start.length <= 1024, `${parser.args.start.length} places`);
+  assert.equal(feed(parser, request(["SET", "k", "v".repeat(200_000)]), 1400), 1);
+  assert.ok(unitsUsed(heap) > 0);
+  parser.finish();
+  assert.equal(unitsUsed(heap), 0);
+});
+
+test("what is announced is not held before it comes", () => {
+  const { parser } = newParser();
+  const announced = latin1Bytes("*2\r\n$3\r\nSET\r\n$5000000\r\nabc");
+  assert.equal(parser.feed(announced, 0, announced.length, LIMITS), NEED_MORE);
+  assert.ok(parser.held < 100, `${parser.held} bytes`);
+  const more = new Uint8Array(10_000);
+  parser.feed(more, 0, more.length, LIMITS);
+  assert.ok(parser.held > 10_000 && parser.held < 10_100, `${parser.held} bytes`);
+});
+
+test("a length beyond 32 bits, where the limit allows it, is received and refused", () => {
+  const { parser, heap } = newParser();
+  const limits = { bulkMax: 2 ** 40, unauthenticated: false };
+  const announced = latin1Bytes(`*1\r\n$${2 ** 32 + 100}\r\n`);
+  assert.equal(parser.feed(announced, 0, announced.length, limits), NEED_MORE);
+  const more = new Uint8Array(100_000);
+  assert.equal(parser.feed(more, 0, more.length, limits), NEED_MORE);
+  assert.equal(unitsUsed(heap), 0);
+  parser.release();
+  assert.ok(parser.idle);
+});

@@ -1,0 +1,100 @@
+/** What the dispatcher does around a command: its gate for memory, and the flight recorder. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { H_SPANS_LIMIT, H_SPANS_USED } from "../memory/layout.ts";
+import { OOM } from "../protocol/errors.ts";
+import { flightRecord } from "./flight-record.ts";
+import { TestServer } from "./test-server.ts";
+import type { ThreadServer } from "./thread-server.ts";
+
+const SPAN_BYTES = 65536;
+
+function firstThread(server: TestServer): ThreadServer {
+  return server.host.servers[0] as ThreadServer;
+}
+
+describe("the gate for memory", () => {
+  /** Leaves room for so many bytes more. */
+  function leave(server: TestServer, bytes: number): void {
+    const { control } = firstThread(server).store;
+    control[H_SPANS_LIMIT] = (control[H_SPANS_USED] as number) + Math.ceil(bytes / SPAN_BYTES);
+  }
+
+  const pairs = (count: number, size: number): string[] =>
+    Array.from({ length: count }, (_, i) => [`key:${i}`, "x".repeat(size)]).flat();
+
+  test("counts short arguments, beside long ones too", () => {
+    const long = "y".repeat(70_000);
+    for (const words of [
+      ["MSET", ...pairs(60, 60_000)],
+      ["MSET", "long", long, ...pairs(60, 60_000)],
+      ["MSET", ...pairs(60, 60_000), "long", long],
+    ]) {
+      const server = new TestServer();
+      const client = server.connect();
+      client.call("SET", "there", "v");
+      leave(server, 2_000_000);
+      assert.equal(client.call(...words), `-${OOM}\r\n`);
+      assert.equal(client.say("DBSIZE"), ":1\r\n", "a part of them was set");
+      leave(server, 10_000_000);
+      assert.equal(client.call(...words), "+OK\r\n");
+      assert.equal(client.say("DEBUG HEAP-CHECK"), "+OK\r\n");
+    }
+  });
+
+  test("counts a long argument once: it has its memory already", () => {
+    const server = new TestServer();
+    const client = server.connect();
+    client.call("SET", "there", "v");
+    leave(server, 6_000_000);
+    assert.equal(client.call("SET", "long", "y".repeat(4_000_000)), "+OK\r\n");
+    assert.equal(client.call("SET", "longer", "y".repeat(4_000_000)), `-${OOM}\r\n`);
+    assert.equal(client.say("DBSIZE"), ":2\r\n");
+  });
+});
+
+describe("the flight recorder", () => {
+  /** What a report would say if the thread died while it changes a key. */
+  function recordDuring(server: TestServer, words: string[]): string[] {
+    const { store, commands } = firstThread(server);
+    const lines: string[] = [];
+    store.listener = {
+      changed: () => lines.push(...flightRecord(store.control, 0, commands)),
+    };
+    const reply = server.connect().call(...words);
+    assert.doesNotMatch(reply, /^-/);
+    store.listener = null;
+    return lines;
+  }
+
+  test("has commands of one key with its slot, of several keys at each of their shards", () => {
+    const server = new TestServer();
+    assert.match(recordDuring(server, ["SET", "a", "1"]).join("\n"), / {2}set slot 15495 thread 0/);
+    const shards = new Set(["a", "b", "c"].map((key) => server.shardOf(key)));
+    assert.equal(shards.size, 3);
+    const lines = recordDuring(server, ["MSET", "a", "1", "b", "2", "c", "3"]);
+    for (const shard of shards) {
+      const at = lines.findIndex((line) => line.startsWith(`shard ${shard} is locked`));
+      assert.ok(at >= 0, `shard ${shard}`);
+      assert.equal(lines[at + 1], "  mset slot -1 thread 0");
+    }
+  });
+
+  test("has commands over all shards, and those that visit one after another", () => {
+    const server = new TestServer();
+    const client = server.connect();
+    const { store, commands } = firstThread(server);
+    const other = server.host.servers.length;
+    for (const line of ["MSET a 1 b 2", "KEYS *", "DBSIZE", "FLUSHALL"]) {
+      client.say(line);
+      if (line.startsWith("MSET")) continue;
+      for (let shard = 0; shard < store.shards; shard++) {
+        const release = server.holdShard(shard);
+        const newest = flightRecord(store.control, other, commands)[1];
+        release();
+        const name = line.split(" ", 1)[0]?.toLowerCase();
+        assert.equal(newest, `  ${name} slot -1 thread 0`, `shard ${shard}`);
+      }
+    }
+  });
+});

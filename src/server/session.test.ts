@@ -1,0 +1,251 @@
+/**
+ * Sessions that cannot go on: behind a lock, behind a peer that does not read, or whose client has
+ * left. What was received is run, nothing grows without a bound, and the thread serves others.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { request, type TestClient, TestServer } from "./test-server.ts";
+
+const SHARDS = 16;
+/** Of a key in each of two shards. */
+const KEY = "a";
+const OTHER = "b";
+
+function serverWithKeys(count: number): TestServer {
+  const server = new TestServer();
+  const client = server.connect();
+  for (let i = 0; i < count; i++) client.call("SET", `key:${i}`, "v");
+  assert.notEqual(server.shardOf(KEY), server.shardOf(OTHER));
+  return server;
+}
+
+function connected(watcher: TestClient): string | undefined {
+  return watcher.info("clients").get("connected_clients");
+}
+
+describe("a session behind a lock", () => {
+  test("waits while others are served, and goes on", () => {
+    const server = new TestServer();
+    const [client, other] = [server.connect(), server.connect()];
+    const release = server.holdShard(server.shardOf(KEY));
+    assert.equal(client.send(request(["SET", KEY, "1"]) + request(["GET", KEY])), "");
+    assert.equal(other.call("SET", OTHER, "2"), "+OK\r\n");
+    assert.equal(client.call("INCR", KEY), "");
+    release();
+    assert.equal(client.link.sent, "+OK\r\n$1\r\n1\r\n:2\r\n");
+    assert.equal(client.call("GET", OTHER), "$1\r\n2\r\n");
+  });
+
+  test("whose client sends nothing more gets its replies, and is closed then", () => {
+    const server = new TestServer();
+    const client = server.connect();
+    const release = server.holdShard(server.shardOf(KEY));
+    client.send(request(["SET", KEY, "1"]) + request(["APPEND", KEY, "2"]));
+    client.call("GET", KEY);
+    client.session.onEnd();
+    assert.ok(!client.isClosed);
+    release();
+    assert.equal(client.link.sent, "+OK\r\n:2\r\n$2\r\n12\r\n");
+    assert.ok(client.isClosed);
+    assert.equal(connected(server.connect()), "1");
+  });
+
+  test("whose client is gone still runs what it sent", () => {
+    const server = new TestServer();
+    const [client, watcher] = [server.connect(), server.connect()];
+    const release = server.holdShard(server.shardOf(KEY));
+    client.send(request(["SET", KEY, "1"]) + request(["APPEND", KEY, "2"]));
+    client.call("APPEND", KEY, "3");
+    client.link.destroy();
+    assert.equal(connected(watcher), "2");
+    release();
+    assert.equal(watcher.call("GET", KEY), "$3\r\n123\r\n");
+    assert.equal(connected(watcher), "1");
+    assert.equal(watcher.say("DEBUG HEAP-CHECK"), "+OK\r\n");
+  });
+
+  test("is not idle", () => {
+    const server = new TestServer({ settings: { timeout: "10" } });
+    const client = server.connect();
+    const release = server.holdShard(server.shardOf(KEY));
+    client.call("SET", KEY, "1");
+    server.advance(60_000);
+    server.slowTick();
+    assert.ok(!client.isClosed);
+    release();
+    assert.equal(client.link.sent, "+OK\r\n");
+  });
+
+  test("reads so much and then pauses its client, whom it does not close", () => {
+    for (const [limit, most] of [
+      [2 ** 30, 4 << 20],
+      [2 ** 20, 1 << 19],
+    ] as const) {
+      const settings = { "client-query-buffer-limit": String(limit) };
+      const server = new TestServer({ settings });
+      const client = server.connect();
+      const release = server.holdShard(server.shardOf(KEY));
+      const one = request(["APPEND", KEY, "x".repeat(50_000)]);
+      let sent = 0;
+      for (; !client.link.isPaused && sent * one.length < 2 * most; sent++) client.send(one);
+      assert.ok(client.link.isPaused, "it read more and more");
+      assert.ok(sent * one.length > most);
+      assert.ok(!client.isClosed);
+      release();
+      assert.equal(client.link.sent.split("\r\n").length - 1, sent);
+      assert.ok(!client.link.isPaused);
+      assert.equal(client.call("STRLEN", KEY), `:${sent * 50_000}\r\n`);
+      assert.equal(client.info("stats").get("client_query_buffer_limit_disconnections"), "0");
+    }
+  });
+});
+
+describe("a command that visits shard after shard", () => {
+  const sorted = (reply: string): string[] => reply.split("\r\n").sort();
+
+  for (const line of ["DBSIZE", "KEYS *", "SCAN 0 COUNT 1000"]) {
+    test(`${line} waits behind one lock, and goes on where it was`, () => {
+      const server = serverWithKeys(500);
+      const [client, other] = [server.connect(), server.connect()];
+      const expected = sorted(client.say(line));
+      const locks = (): number => Number(other.info("threads").get("lock_acquisitions"));
+      const before = locks();
+      client.say(line);
+      const taken = locks() - before;
+      const releases = [server.holdShard(0), server.holdShard(9)];
+      assert.equal(client.say(line), "");
+      assert.equal(other.call("PING"), "+PONG\r\n");
+      for (const release of releases) {
+        assert.equal(client.link.sent, "");
+        release();
+      }
+      assert.deepEqual(sorted(client.link.sent), expected);
+      assert.equal(locks() - before, 2 * taken, "it began again");
+      assert.equal(sorted(client.say(line)).length, expected.length);
+    });
+  }
+
+  test("is run to its end for a client that is gone", () => {
+    const server = serverWithKeys(100);
+    const [client, watcher] = [server.connect(), server.connect()];
+    const release = server.holdShard(SHARDS - 1);
+    client.send(request(["KEYS", "*"]) + request(["SET", OTHER, "1"]));
+    client.link.destroy();
+    release();
+    assert.equal(watcher.call("GET", OTHER), "$1\r\n1\r\n");
+    assert.equal(connected(watcher), "2");
+  });
+});
+
+describe("client-output-buffer-limit", () => {
+  const MOST = 1_000_000;
+  const VALUE = "x".repeat(60_000);
+
+  function limited(limit: string): TestServer {
+    const server = new TestServer({ settings: { "client-output-buffer-limit": limit } });
+    const client = server.connect();
+    client.call("SET", KEY, VALUE);
+    client.call("SET", OTHER, "y".repeat(2 * MOST));
+    return server;
+  }
+
+  function closed(server: TestServer): string | undefined {
+    return server.connect().info("stats").get("client_output_buffer_limit_disconnections");
+  }
+
+  test("holds within one command, for copies and for what stays in the heap", () => {
+    const server = limited(`normal ${MOST} 0 0`);
+    for (const words of [
+      ["MGET", ...new Array<string>(50).fill(KEY)],
+      ["GET", OTHER],
+      ["MGET", KEY, OTHER],
+    ]) {
+      const client = server.connect();
+      assert.equal(client.call(...words), "");
+      assert.ok(client.isClosed, words[0]);
+    }
+    assert.equal(closed(server), "3");
+    const next = server.connect();
+    assert.equal(next.call("GET", KEY).length, VALUE.length + 10);
+    assert.equal(next.say("DEBUG HEAP-CHECK"), "+OK\r\n");
+  });
+
+  test("holds within one turn of a peer that does not read", () => {
+    const server = limited(`normal ${MOST} 0 0`);
+    const client = server.connect();
+    const hits = (): number => Number(server.connect().info("stats").get("keyspace_hits"));
+    const before = hits();
+    client.link.isStuck = true;
+    client.send(request(["GET", KEY]).repeat(100));
+    assert.ok(client.isClosed);
+    assert.ok(client.link.sent.length < 2 * MOST, `${client.link.sent.length} bytes`);
+    assert.ok(hits() - before < 20, "what came behind was run too");
+    assert.equal(closed(server), "1");
+  });
+
+  test("is no limit for what a peer takes as it comes", () => {
+    const server = limited(`normal ${2 * MOST} 0 0`);
+    const client = server.connect();
+    const reply = client.send(request(["GET", KEY]).repeat(100));
+    assert.equal(reply.length, 100 * (VALUE.length + 10));
+    assert.ok(!client.isClosed);
+  });
+
+  test("counts what one client has waiting, not what another has", () => {
+    const server = limited(`normal ${MOST} 0 0`);
+    const [client, other] = [server.connect(), server.connect()];
+    client.link.isStuck = true;
+    client.send(request(["GET", KEY]).repeat(10));
+    assert.ok(!client.isClosed);
+    assert.ok(other.call("MGET", ...new Array<string>(10).fill(KEY)).length > 600_000);
+    client.call("MGET", ...new Array<string>(10).fill(KEY));
+    assert.ok(client.isClosed);
+  });
+
+  test("is looked at each second, for a client that does nothing too", () => {
+    const server = limited("normal 0 0 0");
+    const client = server.connect();
+    client.link.isStuck = true;
+    client.call("GET", OTHER);
+    server.slowTick();
+    assert.ok(!client.isClosed);
+    server.connect().call("CONFIG", "SET", "client-output-buffer-limit", `normal ${MOST} 0 0`);
+    server.slowTick();
+    assert.ok(client.isClosed);
+    assert.equal(closed(server), "1");
+  });
+
+  test("a soft one counts the seconds of a client that does nothing", () => {
+    const server = limited(`normal 0 ${MOST} 5`);
+    const client = server.connect();
+    client.link.isStuck = true;
+    client.call("GET", OTHER);
+    for (let second = 0; second < 5; second++) {
+      assert.ok(!client.isClosed, `closed after ${second} seconds`);
+      server.advance(1000);
+      server.slowTick();
+    }
+    assert.ok(client.isClosed);
+    assert.equal(closed(server), "1");
+  });
+});
+
+test("timeout does not cut a client that takes a long reply slowly", () => {
+  const server = new TestServer({ settings: { timeout: "10" } });
+  const client = server.connect();
+  client.call("SET", KEY, "x".repeat(1_000_000));
+  client.link.isStuck = true;
+  client.call("GET", KEY);
+  for (let second = 0; second < 60; second++) {
+    client.link.untaken -= 10_000;
+    server.advance(1000);
+    server.slowTick();
+    assert.ok(!client.isClosed, `closed after ${second} seconds`);
+  }
+  for (let second = 0; second < 11; second++) {
+    assert.ok(!client.isClosed);
+    server.advance(1000);
+    server.slowTick();
+  }
+  assert.ok(client.isClosed, "a client that takes nothing is idle");
+});
