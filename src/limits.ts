@@ -82,3 +82,10 @@ export const HZ_MIN = 1;
 export const HZ_MAX = 500;
 /** Bytes of `cluster-announce-hostname`, exclusive. */
 export const HOSTNAME_BYTES_MAX = 256;
+
+// RDB files and DUMP payloads.
+
+/** `rdb-write-version` when it is not said: what Redis 7.0 and later load. */
+export const RDB_VERSION_DEFAULT = 10;
+/** The latest version that is read: Redis 7.4's. */
+export const RDB_VERSION_MAX = 12;

@@ -204,6 +204,14 @@ export class Database {
     return (this.store.lruClock - then) & 0xffffff;
   }
 
+  /** Makes the record look as if it had been used so many seconds ago, and not since. */
+  setIdle(p: number, seconds: number): void {
+    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const at = ((p & UNIT_MASK) << 1) + 1;
+    const then = (this.store.lruClock - (seconds % (1 << 24))) & 0xffffff;
+    m[at] = ((m[at] as number) & 0xff000000) | then;
+  }
+
   /** Unix milliseconds at which the record expires, 0 if never. */
   expiryOf(p: number): number {
     const kind = this.head(p);

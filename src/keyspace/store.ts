@@ -6,7 +6,7 @@
  */
 
 import type { Clock, RandomSource } from "../env/env.ts";
-import { SLOTS } from "../limits.ts";
+import { RDB_VERSION_DEFAULT, SLOTS } from "../limits.ts";
 import type { Heap } from "../memory/heap.ts";
 import {
   DATABASE_ROW_WORDS,
@@ -66,6 +66,9 @@ export class Store {
   isOwnerPort = false;
   /** Longest string that APPEND and SETRANGE may make: `proto-max-bulk-len`. */
   bulkMax: number = 512 * 1024 * 1024;
+  /** How DUMP writes: `rdbcompression` and `rdb-write-version`. */
+  rdbCompression = true;
+  rdbWriteVersion: number = RDB_VERSION_DEFAULT;
   listener: ChangeListener | null = null;
   private readonly times: Float64Array;
 

@@ -32,14 +32,20 @@ const BAR = 124;
 const WORD_COPY_MAX = 256;
 const INITIAL_BYTES = 65536;
 
-/** A piece of output that is not in the buffer. */
-export type SharedPiece = {
-  /** Bytes of the buffer that go before it. */
-  before: number;
+const NOTHING = new Uint8Array(0);
+
+/** Bytes that stay where they are; `done` is called once they have been written. */
+export type SharedBytes = {
   source: Uint8Array;
   start: number;
   end: number;
   done: () => void;
+};
+
+/** A piece of output that is not in the buffer. */
+export type SharedPiece = SharedBytes & {
+  /** Bytes of the buffer that go before it. */
+  before: number;
 };
 
 export class Reply {
@@ -208,14 +214,25 @@ export class Reply {
 
   /** A bulk string that stays where it is; `done` is called when it has been written. */
   bulkShared(source: Uint8Array, start: number, end: number, done: () => void): void {
-    this.prefixed(DOLLAR, end - start);
-    if (this.length + this.sharedBytes + end - start > this.limit) this.overflow();
+    this.bulkOf(NOTHING, { source, start, end, done }, NOTHING);
+  }
+
+  /** A bulk string of up to three parts, of which the second, if there is one, is not copied. */
+  bulkOf(head: Uint8Array, body: SharedBytes | null, tail: Uint8Array): void {
+    const bodyBytes = body === null ? 0 : body.end - body.start;
+    this.prefixed(DOLLAR, head.length + bodyBytes + tail.length);
+    this.raw(head);
+    if (this.length + this.sharedBytes + bodyBytes > this.limit) this.overflow();
     if (this.isOverflown) {
-      done();
+      body?.done();
       return;
     }
-    this.shared.push({ before: this.length, source, start, end, done });
-    this.sharedBytes += end - start;
+    if (body !== null) {
+      const { source, start, end, done } = body;
+      this.shared.push({ before: this.length, source, start, end, done });
+      this.sharedBytes += bodyBytes;
+    }
+    this.raw(tail);
     const at = this.room(2);
     this.buffer[at] = CR;
     this.buffer[at + 1] = LF;

@@ -179,6 +179,8 @@ export class ThreadServer implements Server {
   private configChanged(): void {
     this.parserLimits.bulkMax = this.config.bulkMax;
     this.store.bulkMax = this.config.bulkMax;
+    this.store.rdbCompression = this.config.rdbCompression;
+    this.store.rdbWriteVersion = this.config.rdbWriteVersion;
   }
 
   /** True if so many bytes may be allocated: the heap has them and maxmemory allows it. */

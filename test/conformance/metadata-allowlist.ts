@@ -177,6 +177,7 @@ export const NEWER: ReadonlyMap<string, string> = new Map([
   ["client|no-touch", "7.2.0"],
   ["client|setinfo", "7.2.0"],
   ["cluster|myshardid", "7.2.0"],
+  ["waitaof", "7.2.0"],
   ["cluster|slot-stats", "8.2.0"],
 ]);
 

@@ -67,6 +67,9 @@ export class Config {
   databases = 0;
   hz = 0;
 
+  rdbCompression = false;
+  rdbWriteVersion = 0;
+
   /** 0: no shard owners. */
   owners = 0;
   ownersPort = 0;
@@ -258,6 +261,8 @@ export class Config {
     this.maxmemoryPolicy = this.text("maxmemory-policy");
     this.databases = this.number("databases");
     this.hz = this.number("hz");
+    this.rdbCompression = this.flag("rdbcompression");
+    this.rdbWriteVersion = this.number("rdb-write-version");
   }
 
   #refreshOwners(): void {

@@ -1,4 +1,5 @@
 /** Directives about snapshots and the append-only log. */
+import { RDB_VERSION_DEFAULT, RDB_VERSION_MAX } from "../../limits.ts";
 import type { Directive } from "./directive.ts";
 import { fileNameError, savePoints } from "./special-types.ts";
 import { INT_MAX, INT_MIN, INT64_MAX, integer, memory, oneOf, text, yesNo } from "./value-types.ts";
@@ -23,12 +24,13 @@ export const PERSISTENCE: readonly Directive[] = [
   },
   {
     name: "rdb-write-version",
-    type: integer(10, 12),
-    default: "10",
+    type: integer(RDB_VERSION_DEFAULT, RDB_VERSION_MAX),
+    default: String(RDB_VERSION_DEFAULT),
     set: "live",
-    support: "default",
+    support: "works",
     summary:
-      "Version of the snapshots that are written; higher where a value would lose something.",
+      "Version of the snapshots and DUMP payloads that are written; higher where a value would " +
+      "lose something.",
     differs: "Ours.",
   },
   {
@@ -36,8 +38,8 @@ export const PERSISTENCE: readonly Directive[] = [
     type: yesNo,
     default: "yes",
     set: "live",
-    support: "accepted",
-    summary: "Compresses strings in snapshots.",
+    support: "works",
+    summary: "Compresses strings in snapshots and DUMP payloads.",
   },
   {
     name: "rdbchecksum",

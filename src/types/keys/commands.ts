@@ -2,6 +2,7 @@
 import type { CommandSpec } from "../../command/spec.ts";
 import { DBSIZE, FLUSHALL, FLUSHDB, RANDOMKEY, SWAPDB } from "./database-commands.ts";
 import { DEL, EXISTS, TOUCH, TYPE, UNLINK } from "./delete-commands.ts";
+import { DUMP, RESTORE, RESTORE_ASKING } from "./dump-commands.ts";
 import { EXPIRE, EXPIREAT, PERSIST, PEXPIRE, PEXPIREAT } from "./expire-commands.ts";
 import {
   MEMORY,
@@ -17,12 +18,13 @@ import {
 import { COPY, MOVE, RENAME, RENAMENX } from "./rename-commands.ts";
 import { KEYS, SCAN } from "./scan-commands.ts";
 import { EXPIRETIME, PEXPIRETIME, PTTL, TTL } from "./ttl-commands.ts";
-import { WAIT } from "./wait-command.ts";
+import { WAIT, WAITAOF } from "./wait-commands.ts";
 
 export const KEY_COMMANDS: readonly CommandSpec[] = [
   COPY,
   DBSIZE,
   DEL,
+  DUMP,
   EXISTS,
   EXPIRE,
   EXPIREAT,
@@ -48,6 +50,8 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
   RANDOMKEY,
   RENAME,
   RENAMENX,
+  RESTORE,
+  RESTORE_ASKING,
   SCAN,
   SWAPDB,
   TOUCH,
@@ -55,4 +59,5 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
   TYPE,
   UNLINK,
   WAIT,
+  WAITAOF,
 ];

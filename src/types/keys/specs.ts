@@ -69,6 +69,20 @@ export const DEL_META: CommandMeta = {
   tips: ["request_policy:multi_shard", "response_policy:agg_sum"],
 };
 
+export const DUMP_META: CommandMeta = {
+  name: "DUMP",
+  group: "generic",
+  since: "2.6.0",
+  complexity:
+    "O(1) to access the key and additional O(N*M) to serialize it, where N is the number of " +
+    "Redis objects composing the value and M their average size. For small string values the " +
+    "time complexity is thus O(1)+O(1*M) where M is small, so simply O(1).",
+  summary: "Returns a serialized representation of the value stored at a key.",
+  flags: ["readonly"],
+  args: [key(["RO", "access"])],
+  tips: ["nondeterministic_output"],
+};
+
 export const EXISTS_META: CommandMeta = {
   name: "EXISTS",
   group: "generic",
@@ -349,6 +363,46 @@ export const RENAMENX_META: CommandMeta = {
   ],
 };
 
+export const RESTORE_META: CommandMeta = {
+  name: "RESTORE",
+  group: "generic",
+  since: "2.6.0",
+  complexity:
+    "O(1) to create the new key and additional O(N*M) to reconstruct the serialized value, where " +
+    "N is the number of Redis objects composing the value and M their average size. For small " +
+    "string values the time complexity is thus O(1)+O(1*M) where M is small, so simply O(1). " +
+    "However for sorted set values the complexity is O(N*M*log(N)) because inserting values into " +
+    "sorted sets is O(log(N)).",
+  summary: "Creates a key from the serialized representation of a value.",
+  flags: ["write", "denyoom"],
+  categories: ["dangerous"],
+  args: [
+    key(["OW", "update"]),
+    int("ttl"),
+    str("serialized-value"),
+    opt(since("3.0.0", token("REPLACE"))),
+    opt(since("5.0.0", token("ABSTTL"))),
+    opt(since("5.0.0", token("IDLETIME", int("seconds")))),
+    opt(since("5.0.0", token("FREQ", int("frequency")))),
+  ],
+  history: [
+    ["3.0.0", "Added the `REPLACE` modifier."],
+    ["5.0.0", "Added the `ABSTTL` modifier."],
+    ["5.0.0", "Added the `IDLETIME` and `FREQ` options."],
+  ],
+};
+
+export const RESTORE_ASKING_META: CommandMeta = {
+  ...RESTORE_META,
+  name: "RESTORE-ASKING",
+  group: "server",
+  since: "3.0.0",
+  summary: "An internal command for migrating keys in a cluster.",
+  flags: ["write", "denyoom", "asking"],
+  categories: ["keyspace", "dangerous"],
+  system: true,
+};
+
 export const SCAN_META: CommandMeta = {
   name: "SCAN",
   group: "generic",
@@ -440,5 +494,19 @@ export const WAIT_META: CommandMeta = {
   flags: ["blocking"],
   categories: ["connection"],
   args: [int("numreplicas"), int("timeout")],
+  tips: ["request_policy:all_shards", "response_policy:agg_min"],
+};
+
+export const WAITAOF_META: CommandMeta = {
+  name: "WAITAOF",
+  group: "generic",
+  since: "7.2.0",
+  complexity: "O(1)",
+  summary:
+    "Blocks until all of the preceding write commands sent by the connection are written to the " +
+    "append-only file of the master and/or replicas.",
+  flags: ["blocking"],
+  categories: ["connection"],
+  args: [int("numlocal"), int("numreplicas"), int("timeout")],
   tips: ["request_policy:all_shards", "response_policy:agg_min"],
 };
