@@ -10,7 +10,15 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { build } from "esbuild";
 import { type Entry, type Manifest, manifestProblems, presentEntries } from "./entries.ts";
@@ -38,19 +46,31 @@ function replaceIfChanged(path: string, content: Uint8Array, executable: boolean
   renameSync(fresh, path);
 }
 
+/** What goes before a bundle: CommonJS packages inside one ask for Node's modules by `require`. */
+function banner(entry: Entry): string {
+  const lines: string[] = [];
+  const hashbang = readFileSync(join(root, entry.source), "utf8").startsWith("#!");
+  if (entry.bin !== undefined && !hashbang) lines.push("#!/usr/bin/env node");
+  if (entry.bundles === true) {
+    lines.push('import { createRequire } from "node:module";');
+    lines.push("const require = createRequire(import.meta.url);");
+  }
+  return lines.join("\n");
+}
+
 async function bundle(entry: Entry): Promise<void> {
   const executable = entry.bin !== undefined;
-  const hashbang = readFileSync(join(root, entry.source), "utf8").startsWith("#!");
   const result = await build({
     absWorkingDir: root,
-    banner: executable && !hashbang ? { js: "#!/usr/bin/env node" } : {},
+    banner: { js: banner(entry) },
     bundle: true,
     entryPoints: [entry.source],
     format: "esm",
     legalComments: "none",
     logLevel: "warning",
+    metafile: true,
     outfile: join(dist, `${entry.name}.js`),
-    packages: "external",
+    packages: entry.bundles === true ? "bundle" : "external",
     platform: "node",
     sourcemap: "linked",
     target: "node20.19",
@@ -59,6 +79,31 @@ async function bundle(entry: Entry): Promise<void> {
   for (const file of result.outputFiles) {
     replaceIfChanged(file.path, file.contents, executable && file.path.endsWith(".js"));
   }
+  const notices = licenses(Object.keys(result.metafile.inputs));
+  if (notices !== "") {
+    const path = join(dist, `${entry.name}.licenses.txt`);
+    replaceIfChanged(path, Buffer.from(notices, "utf8"), false);
+  }
+}
+
+/** The licenses of the packages that a bundle holds, as they want to be passed on. */
+function licenses(inputs: readonly string[]): string {
+  const folders = new Set<string>();
+  for (const path of inputs) {
+    const folder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
+    if (folder !== undefined) folders.add(folder);
+  }
+  const texts = [...folders].sort().map((folder) => {
+    const from = join(root, folder);
+    const { name, version } = JSON.parse(readFileSync(join(from, "package.json"), "utf8")) as {
+      name: string;
+      version: string;
+    };
+    const file = readdirSync(from).find((each) => /^licen[cs]e/i.test(each));
+    if (file === undefined) fail([`${name} ${version} has no license file, and a bundle holds it`]);
+    return `${name} ${version}\n\n${readFileSync(join(from, file), "utf8").trim()}\n`;
+  });
+  return texts.join(`\n${"-".repeat(80)}\n\n`);
 }
 
 function declarations(): void {

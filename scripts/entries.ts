@@ -15,6 +15,8 @@ export type Entry = {
   readonly source: string;
   /** Name of the executable, when this is one. */
   readonly bin?: string;
+  /** The packages it imports go into the bundle, so that the published package needs none. */
+  readonly bundles?: boolean;
   /** Subpath users import, when this can be imported. */
   readonly subpath?: string;
 };
@@ -22,6 +24,7 @@ export type Entry = {
 const ENTRIES: readonly Entry[] = [
   { name: "main", source: "src/main.ts", bin: "zerohop" },
   { name: "thread", source: "src/thread.ts" },
+  { name: "admin", source: "src/admin.ts", bundles: true },
   { name: "index", source: "src/index.ts", subpath: "." },
 ];
 

@@ -73,6 +73,20 @@ export const DESCRIPTORS_PER_THREAD = 12;
 /** Rows of the client table; `maxclients` may be set up to this without a restart. */
 export const CLIENT_ROWS = 65536;
 
+// The admin port.
+
+/** Bytes of a request's line and headers; requests have no body. */
+export const HTTP_HEADER_BYTES_MAX: number = 8 * 1024;
+export const HTTP_CONNECTIONS_MAX = 64;
+/** How long a request may take to arrive. */
+export const HTTP_REQUEST_MS = 5000;
+/** How long a client may take nothing of an answer. */
+export const HTTP_SEND_MS = 10_000;
+/** How long a connection is kept between requests: longer than Prometheus usually waits. */
+export const HTTP_IDLE_MS = 75_000;
+/** How often it is looked for requests that take too long. */
+export const HTTP_CHECK_MS = 1000;
+
 // Configuration.
 
 /** How deep `include` may nest. */

@@ -21,13 +21,18 @@ import {
   systemRandom,
   systemWaiting,
 } from "./env/system.ts";
-import { CLIENT_ROWS, DESCRIPTORS_OWN, DESCRIPTORS_PER_THREAD } from "./limits.ts";
+import {
+  CLIENT_ROWS,
+  DESCRIPTORS_OWN,
+  DESCRIPTORS_PER_THREAD,
+  HTTP_CONNECTIONS_MAX,
+} from "./limits.ts";
 import { ChunkPool } from "./memory/pool.ts";
 import type { Config } from "./server/config/config.ts";
 import { load } from "./server/config/load.ts";
 import { makeSharedState, newLockCounters, type SharedState } from "./server/shared-state.ts";
 import { BindError } from "./server/thread-listeners.ts";
-import { Supervisor } from "./server/thread-supervisor.ts";
+import { type AdminPort, type AdminView, Supervisor } from "./server/thread-supervisor.ts";
 import { REDIS_VERSION, VERSION } from "./version.ts";
 
 /** Part of a control group's memory that the heap may take; the rest is for everything else. */
@@ -97,8 +102,10 @@ function logWildcards(config: Config): void {
   writeLog(config, "notice", `Listening on ${addresses}, ${ports.join(", ")}${refused}`);
 }
 
+type Chunks = ReturnType<ChunkPool["snapshot"]>;
+
 /** Makes the first chunk here, so that a machine without memory is told at the start. */
-function firstChunk(shared: SharedState): ReturnType<ChunkPool["snapshot"]> {
+function firstChunk(shared: SharedState): Chunks {
   const host = {
     thread: -1,
     waiting: systemWaiting,
@@ -127,7 +134,8 @@ function nodeIdOf(config: Config): string {
 /** How many clients there are descriptors for; lowers `maxclients` to that, as Redis does. */
 function clientPlaces(config: Config): { most: number; warning: string } {
   const files = openFilesMax();
-  const own = DESCRIPTORS_OWN + DESCRIPTORS_PER_THREAD * config.threads + config.owners;
+  const admin = config.adminPort === 0 ? 0 : HTTP_CONNECTIONS_MAX;
+  const own = DESCRIPTORS_OWN + DESCRIPTORS_PER_THREAD * config.threads + config.owners + admin;
   const most = files - own;
   if (most < 1) fail(`zerohop: the system allows ${files} open files, and ${own + 1} are needed`);
   if (config.maxclients <= most) return { most, warning: "" };
@@ -136,6 +144,43 @@ function clientPlaces(config: Config): { most: number; warning: string } {
     "for low ulimit. If you need higher maxclients increase 'ulimit -n'.";
   config.apply([{ name: "maxclients", text: String(most) }]);
   return { most, warning };
+}
+
+/** The file of a bundle, or of its module where nothing is bundled. */
+function entry(name: string): URL {
+  const ending = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  return new URL(`./${name}.${ending}`, import.meta.url);
+}
+
+/** Loads what answers on the admin port; without one it is never read. */
+async function openAdmin(
+  config: Config,
+  clock: SystemClock,
+  shared: SharedState,
+  chunks: Chunks,
+  view: AdminView,
+): Promise<AdminPort> {
+  const admin = (await import(entry("admin").href)) as typeof import("./admin.ts");
+  return admin.openAdmin({
+    figures: {
+      shared,
+      chunks,
+      config,
+      versions: {
+        version: VERSION,
+        redis_version: REDIS_VERSION,
+        node_version: process.versions.node,
+      },
+      clock,
+      random: systemRandom(),
+      startedMs: clock.unixMs,
+      nextChunk: () => view.nextChunk(),
+      nodes: () => view.nodes(),
+    },
+    commands: COMMANDS,
+    notReady: () => view.notReady(),
+    log: (level, text) => writeLog(config, level, text),
+  });
 }
 
 async function main(): Promise<void> {
@@ -159,21 +204,20 @@ async function main(): Promise<void> {
     checked: process.env["ZEROHOP_CHECK"] === "1",
   });
   const runId = randomHex(20);
+  const chunks = firstChunk(shared);
+  const startedMs = clock.unixMs;
   const supervisor = new Supervisor({
     config,
     shared,
-    chunks: firstChunk(shared),
-    threadUrl: new URL(
-      import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js",
-      import.meta.url,
-    ),
+    chunks,
+    threadUrl: entry("thread"),
     reusePort: sharedPort(),
     facts: (tcpPort, ownerPorts, acceptMode): ServerFacts => ({
       version: VERSION,
       redisVersion: REDIS_VERSION,
       runId,
       nodeId,
-      startedMs: clock.unixMs,
+      startedMs,
       processId: process.pid,
       nodeVersion: process.versions.node,
       os: `${type()} ${release()} ${arch()}`,
@@ -189,6 +233,10 @@ async function main(): Promise<void> {
       fillSlots(new Int32Array(shared.slots), nodes);
       return nodes;
     },
+    openAdmin:
+      config.adminPort === 0
+        ? null
+        : (view) => openAdmin(config, new SystemClock(), shared, chunks, view),
   });
   process.on("SIGTERM", () => supervisor.end("Received SIGTERM scheduling shutdown..."));
   process.on("SIGINT", () => supervisor.end("Received SIGINT scheduling shutdown..."));

@@ -4,6 +4,7 @@
  */
 
 import type { RandomSource } from "../env/env.ts";
+import type { Usage } from "../env/usage.ts";
 import type { Stats } from "../keyspace/stats.ts";
 import type { Store } from "../keyspace/store.ts";
 import type { Reply } from "../protocol/reply.ts";
@@ -92,15 +93,6 @@ export type Server = {
   usedMemory(): number;
   usage(): Usage;
   log(level: "debug" | "verbose" | "notice" | "warning", text: string): void;
-};
-
-/** What the process takes, as the system tells. */
-export type Usage = {
-  readonly userSeconds: number;
-  readonly systemSeconds: number;
-  readonly residentBytes: number;
-  /** Memory of the machine. */
-  readonly systemMemoryBytes: number;
 };
 
 /** What does not change while the process runs. */

@@ -6,7 +6,6 @@
  * the flight recorder goes to standard error and the process ends with SIGABRT.
  */
 import { writeSync } from "node:fs";
-import { totalmem } from "node:os";
 import {
   BroadcastChannel,
   type MessagePort,
@@ -15,7 +14,7 @@ import {
   workerData,
 } from "node:worker_threads";
 import type { CommandTable } from "../command/lookup.ts";
-import type { ServerFacts, Usage } from "../command/session.ts";
+import type { ServerFacts } from "../command/session.ts";
 import { systemConfigHost } from "../env/config-host.ts";
 import {
   type ListeningHandle,
@@ -39,6 +38,7 @@ import {
   systemWaiting,
   whenRung,
 } from "../env/system.ts";
+import { systemUsage, type Usage } from "../env/usage.ts";
 import { H_CONTROL_LOCK } from "../memory/layout.ts";
 import { acquire, release } from "../memory/lock.ts";
 import type { ChunkMessage } from "../memory/pool.ts";
@@ -125,7 +125,6 @@ class WorkerThread implements ThreadHost {
   private readonly moves: Map<number, (error: string | null) => void> = new Map();
   private requests = 0;
   private isCollecting = false;
-  private residentBytes = 0;
   private server: ThreadServer | null = null;
   private unixPath = "";
 
@@ -293,16 +292,6 @@ class WorkerThread implements ThreadHost {
     writeLog(this.config, level, text);
   }
 
-  /** Reading it takes a descriptor; without one, what was read last is the answer. */
-  private resident(): number {
-    try {
-      this.residentBytes = process.memoryUsage.rss();
-    } catch {
-      // EMFILE
-    }
-    return this.residentBytes;
-  }
-
   obey(order: ThreadOrder): void {
     switch (order.kind) {
       case "end":
@@ -335,13 +324,7 @@ class WorkerThread implements ThreadHost {
   }
 
   usage(): Usage {
-    const { user, system } = process.cpuUsage();
-    return {
-      userSeconds: user / 1e6,
-      systemSeconds: system / 1e6,
-      residentBytes: this.resident(),
-      systemMemoryBytes: totalmem(),
-    };
+    return systemUsage();
   }
 
   /** Closes everything; the worker ends by itself when the last reply is out. */

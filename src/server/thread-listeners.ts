@@ -20,9 +20,9 @@ export type Bound = { server: Server; owner: number; isUnix: boolean; port: numb
 /** A start error: one line for the user. */
 export class BindError extends Error {}
 
-function listen(options: ListenOptions): Promise<Server> {
+function listen(options: ListenOptions, make: () => Server = createServer): Promise<Server> {
   return new Promise((resolve, reject) => {
-    const server = createServer();
+    const server = make();
     server.once("error", reject);
     server.listen(options, () => {
       server.removeListener("error", reject);
@@ -35,6 +35,9 @@ function portOf(server: Server): number {
   const address = server.address();
   return typeof address === "object" && address !== null ? address.port : 0;
 }
+
+/** Where the admin port listens: it is for this machine only. */
+const ADMIN_BIND: readonly string[] = ["127.0.0.1", "-::1"];
 
 /** Redis's bind words: "*" is any IPv4 address, "-" in front makes an address optional. */
 type Address = { host: string; optional: boolean };
@@ -53,7 +56,12 @@ function isMissing(error: unknown): boolean {
   return code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT" || code === "EPROTONOSUPPORT";
 }
 
-export type BindPlan = { config: Config; reusePort: boolean };
+type BindPlan = {
+  config: Config;
+  reusePort: boolean;
+  bind: readonly string[];
+  make?: () => Server;
+};
 
 /** Binds one port on every address of `bind`. Port 0 is chosen by the first address. */
 async function bindPort(
@@ -64,7 +72,7 @@ async function bindPort(
 ): Promise<Bound[]> {
   const bound: Bound[] = [];
   let chosen = port;
-  for (const { host, optional } of addresses(plan.config.bind)) {
+  for (const { host, optional } of addresses(plan.bind)) {
     try {
       const options: ListenOptions & { reusePort?: boolean } = {
         host,
@@ -73,7 +81,7 @@ async function bindPort(
         ipv6Only: host.includes(":"),
       };
       if (plan.reusePort) options.reusePort = true;
-      const server = await listen(options);
+      const server = await listen(options, plan.make);
       chosen = portOf(server);
       bound.push({ server, owner, isUnix: false, port: chosen });
     } catch (error) {
@@ -151,7 +159,7 @@ export async function bindPlain(
   threads: number,
   reusePort: boolean,
 ): Promise<Bound[]> {
-  const plan = { config, reusePort: reusePort && threads > 1 };
+  const plan = { config, reusePort: reusePort && threads > 1, bind: config.bind };
   const bound = await bindPort(plan, "port", port, -1);
   const chosen = bound[0]?.port ?? port;
   try {
@@ -165,32 +173,51 @@ export async function bindPlain(
   return bound;
 }
 
-/** Binds all that the configuration names, or throws BindError with nothing left bound. */
+/** Binds all that the configuration names for clients. */
+async function bindClients(
+  config: Config,
+  threads: number,
+  reusePort: boolean,
+  bound: Bound[],
+): Promise<void> {
+  const alone = { config, reusePort: false, bind: config.bind };
+  const ownersTakePort = config.owners > 0 && config.port === config.ownersPort && config.port > 0;
+  if (config.port !== 0 && !ownersTakePort) {
+    const port = config.port === AUTO_PORT ? 0 : config.port;
+    bound.push(...(await bindPlain(config, port, threads, reusePort)));
+  }
+  if (config.owners > 0) {
+    const auto = config.ownersPort === AUTO_PORT;
+    bound.push(
+      ...(auto
+        ? await bindOwnersAnywhere(alone, config.owners)
+        : await bindOwners(alone, config.ownersPort, config.owners)),
+    );
+  }
+  if (config.unixsocket !== "") bound.push(await bindUnix(config));
+}
+
+export type BoundAll = { readonly clients: Bound[]; readonly admin: readonly Bound[] };
+
+/**
+ * Binds all that the configuration names, or throws BindError with nothing left bound. `makeAdmin`
+ * makes what listens on the admin port, null if there is none.
+ */
 export async function bindAll(
   config: Config,
   threads: number,
   reusePort: boolean,
-): Promise<Bound[]> {
-  const bound: Bound[] = [];
-  const alone = { config, reusePort: false };
-  const ownersTakePort = config.owners > 0 && config.port === config.ownersPort && config.port > 0;
+  makeAdmin: (() => Server) | null,
+): Promise<BoundAll> {
+  const clients: Bound[] = [];
   try {
-    if (config.port !== 0 && !ownersTakePort) {
-      const port = config.port === AUTO_PORT ? 0 : config.port;
-      bound.push(...(await bindPlain(config, port, threads, reusePort)));
-    }
-    if (config.owners > 0) {
-      const auto = config.ownersPort === AUTO_PORT;
-      bound.push(
-        ...(auto
-          ? await bindOwnersAnywhere(alone, config.owners)
-          : await bindOwners(alone, config.ownersPort, config.owners)),
-      );
-    }
-    if (config.unixsocket !== "") bound.push(await bindUnix(config));
+    await bindClients(config, threads, reusePort, clients);
+    if (makeAdmin === null) return { clients, admin: [] };
+    const plan = { config, reusePort: false, bind: ADMIN_BIND, make: makeAdmin };
+    const port = config.adminPort === AUTO_PORT ? 0 : config.adminPort;
+    return { clients, admin: await bindPort(plan, "admin-port", port, -1) };
   } catch (error) {
-    closeAll(bound);
+    closeAll(clients);
     throw error;
   }
-  return bound;
 }

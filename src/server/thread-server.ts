@@ -4,8 +4,9 @@
  */
 
 import type { CommandTable } from "../command/lookup.ts";
-import type { Server, ServerFacts, Usage } from "../command/session.ts";
+import type { Server, ServerFacts } from "../command/session.ts";
 import type { Link, RandomSource } from "../env/env.ts";
+import type { Usage } from "../env/usage.ts";
 import { expireSlice } from "../keyspace/expiry.ts";
 import { freeGarbageSlice } from "../keyspace/garbage.ts";
 import { GAUGES, STAT_NAMES, type Stats, statIndex } from "../keyspace/stats.ts";

@@ -7,7 +7,13 @@
  * system can share a port; elsewhere it stays here, and each connection is passed to the thread
  * that has the fewest.
  */
-import { BroadcastChannel, Worker } from "node:worker_threads";
+import type { Server } from "node:net";
+import {
+  BroadcastChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  Worker,
+} from "node:worker_threads";
 import type { ServerFacts } from "../command/session.ts";
 import { errorText } from "../env/config-host.ts";
 import {
@@ -44,6 +50,21 @@ type Thread = {
   passed: number;
 };
 
+/** What answers on the admin port. */
+export type AdminPort = {
+  /** A server that does not listen yet; one for each address. */
+  makeServer(): Server;
+  /** Chunks were made or dropped; those that were made wait in `nextChunk`. */
+  chunksChanged(): void;
+};
+
+/** What the admin port is told of the process. */
+export type AdminView = {
+  notReady(): string | null;
+  nodes(): readonly TopologyNode[] | null;
+  nextChunk(): ChunkMessage | null;
+};
+
 export type Plan = {
   config: Config;
   shared: SharedState;
@@ -54,6 +75,8 @@ export type Plan = {
   facts(tcpPort: number, ownerPorts: number[], acceptMode: string): ServerFacts;
   /** Owner nodes by their ports, null without owners. Fills the slots. */
   nodes(ownerPorts: number[]): TopologyNode[] | null;
+  /** Null without an admin port. */
+  openAdmin: ((view: AdminView) => Promise<AdminPort>) | null;
 };
 
 export class Supervisor {
@@ -77,6 +100,12 @@ export class Supervisor {
   private moves: Promise<void> = Promise.resolve();
   private closed = 0;
   private allClosed: () => void = () => {};
+  private admin: AdminPort | null = null;
+  private adminBound: readonly Bound[] = [];
+  /** For the admin port: chunks that threads made or dropped. */
+  private readonly chunkMessages: ChunkMessage[] = [];
+  private nodes: TopologyNode[] | null = null;
+  private isReady = false;
 
   constructor(plan: Plan) {
     this.plan = plan;
@@ -92,9 +121,14 @@ export class Supervisor {
 
   /** Binds and starts. Rejects with a BindError when something cannot be bound. */
   async start(): Promise<void> {
+    const { plan } = this;
     const connected = this.startWorkers();
     try {
-      this.bound = await bindAll(this.config, this.plan.shared.threads, this.plan.reusePort);
+      if (plan.openAdmin !== null) this.admin = await plan.openAdmin(this.adminView());
+      const make = this.admin?.makeServer ?? null;
+      const bound = await bindAll(this.config, plan.shared.threads, plan.reusePort, make);
+      this.bound = bound.clients;
+      this.adminBound = bound.admin;
     } catch (error) {
       this.isEnding = true;
       for (const hub of this.hubs) hub.close();
@@ -165,15 +199,18 @@ export class Supervisor {
     const ownerPorts: number[] = [];
     for (const { owner, port } of bound) if (owner >= 0) ownerPorts[owner] = port;
     const plain = bound.find(({ owner, isUnix }) => owner < 0 && !isUnix);
+    const admin = this.adminBound[0];
     const several = this.threads.length > 1;
     const acceptMode = several ? (plan.reusePort ? "reuseport" : "acceptor") : "single";
     const changes: Change[] = plain === undefined ? [] : shownPort("port", plain.port);
     if (ownerPorts.length > 0) changes.push(...shownPort("shard-owners-port", ownerPorts[0] ?? 0));
+    if (admin !== undefined) changes.push(...shownPort("admin-port", admin.port));
+    this.nodes = plan.nodes(ownerPorts);
     const message: ThreadServe = {
       kind: "serve",
       config: changes,
       facts: plan.facts(plain?.port ?? 0, ownerPorts, acceptMode),
-      nodes: plan.nodes(ownerPorts),
+      nodes: this.nodes,
       boundAddress: oneAddress(this.config),
       unixPath: this.config.unixsocket,
     };
@@ -184,6 +221,7 @@ export class Supervisor {
     for (const { worker } of this.threads) worker.postMessage(message);
     await done;
     this.handOver();
+    this.isReady = true;
     this.log("notice", `Ready to accept connections ${this.addresses(ownerPorts, plain)}`);
   }
 
@@ -194,6 +232,8 @@ export class Supervisor {
     if (plain !== undefined) parts.push(`tcp=${shown}:${plain.port}`);
     if (ownerPorts.length > 0) parts.push(`owners=${shown}:${ownerPorts[0]}-${ownerPorts.at(-1)}`);
     if (this.config.unixsocket !== "") parts.push(`unix=${this.config.unixsocket}`);
+    const admin = this.adminBound[0];
+    if (admin !== undefined) parts.push(`admin=127.0.0.1:${admin.port}`);
     return parts.join(" ");
   }
 
@@ -294,12 +334,37 @@ export class Supervisor {
     return current + Math.max(0, (entry?.passed ?? 0) - received);
   }
 
-  private busMessage(message: BusMessage): void {
-    // The message itself holds on to a chunk that the threads let go of.
-    if (message.to === "chunks" && message.message.buffer === null) this.collectSoon();
-    if (message.to === "control" && message.entry.kind === "config") {
-      this.config.apply(message.entry.changes);
+  private adminView(): AdminView {
+    return {
+      notReady: () => (this.isEnding ? "ending" : this.isReady ? null : "starting"),
+      nodes: () => this.nodes,
+      nextChunk: () => this.nextChunk(),
+    };
+  }
+
+  /** Looks into the channel too: a chunk may be there before its event. */
+  private nextChunk(): ChunkMessage | null {
+    const port = this.channel as unknown as MessagePort;
+    for (;;) {
+      const received = receiveMessageOnPort(port);
+      if (received === undefined) return this.chunkMessages.shift() ?? null;
+      this.take(received.message as BusMessage);
     }
+  }
+
+  private busMessage(message: BusMessage): void {
+    this.take(message);
+    if (message.to === "chunks") this.admin?.chunksChanged();
+  }
+
+  private take(message: BusMessage): void {
+    if (message.to === "control") {
+      if (message.entry.kind === "config") this.config.apply(message.entry.changes);
+      return;
+    }
+    if (this.plan.openAdmin !== null) this.chunkMessages.push(message.message);
+    // The message itself holds on to a chunk that the threads let go of.
+    if (message.message.buffer === null) this.collectSoon();
   }
 
   private collectSoon(): void {

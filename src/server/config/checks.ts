@@ -30,7 +30,7 @@ export function listeners(config: Config): Listener[] {
   if (config.flag("cluster-enabled")) add("cluster-port", clusterPort(config));
   add("tls-port", config.number("tls-port"));
   add("shard-owners-tls-port", config.number("shard-owners-tls-port"), config.owners);
-  add("admin-port", config.number("admin-port"));
+  add("admin-port", config.adminPort);
   return list;
 }
 
@@ -115,6 +115,7 @@ function reachable(config: Config): string | null {
     return "configured to not listen anywhere: bind is empty and there is no unixsocket";
   }
   const chosen = config.port === AUTO_PORT || (config.owners > 0 && config.ownersPort !== 0);
-  if (chosen || listeners(config).length > 0) return null;
+  const forClients = listeners(config).some(({ directive }) => directive !== "admin-port");
+  if (chosen || forClients) return null;
   return "configured to not listen anywhere: port is 0 and there is no unixsocket";
 }

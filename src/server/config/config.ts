@@ -15,7 +15,7 @@ import { type Directive, type ParseContext, refusal } from "./directive.ts";
 import type { ConfigHost } from "./host.ts";
 import { DIRECTIVES, directiveNames, findDirective, type Named } from "./table.ts";
 
-/** `port` or `ownersPort` when the system is to choose. */
+/** `port`, `ownersPort` or `adminPort` when the system is to choose. */
 export const AUTO_PORT = -1;
 
 /** One value of one directive, by its own name. Lists of these can be posted to other threads. */
@@ -48,6 +48,8 @@ export class Config {
   bind: readonly string[] = [];
   unixsocket = "";
   unixsocketPerm = 0;
+  /** 0: no admin port. */
+  adminPort = 0;
   tcpBacklog = 0;
   tcpKeepalive = 0;
   timeout = 0;
@@ -237,6 +239,7 @@ export class Config {
     this.bind = splitAtBlanks(this.text("bind"));
     this.unixsocket = this.text("unixsocket");
     this.unixsocketPerm = Number.parseInt(this.text("unixsocketperm"), 8);
+    this.adminPort = this.#portNumber("admin-port");
     this.tcpBacklog = this.number("tcp-backlog");
     this.tcpKeepalive = this.number("tcp-keepalive");
     this.timeout = this.number("timeout");

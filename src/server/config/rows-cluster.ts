@@ -225,11 +225,11 @@ export const CORES: readonly Directive[] = [
   },
   {
     name: "admin-port",
-    type: integer(0, PORT_MAX),
+    type: integerOrAuto(0, PORT_MAX),
     default: "0",
     set: "fixed",
-    support: "default",
-    summary: "HTTP port on loopback for metrics, health and the console; 0 listens on none.",
+    support: "works",
+    summary: "HTTP port on loopback for metrics and health; 0 listens on none.",
   },
 ];
 

@@ -7,7 +7,8 @@
  *
  * Nothing here waits for a command that runs: most is read without a lock and may be a moment old.
  */
-import type { Server, Session, Usage } from "../../command/session.ts";
+import type { Server, Session } from "../../command/session.ts";
+import type { Usage } from "../../env/usage.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { averageTimeToLive } from "../../keyspace/expiry.ts";
 import type { StatName } from "../../keyspace/stats.ts";
