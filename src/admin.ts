@@ -1,6 +1,6 @@
 /**
- * The admin port: metrics and health over HTTP, in the main thread. A bundle of its own, loaded only
- * when there is such a port, so that nobody else pays for HTTP and the metrics library.
+ * The admin port: metrics and health over HTTP, in the main thread. A bundle of its own, loaded
+ * only when there is such a port, so that nobody else pays for HTTP and the metrics library.
  */
 import { type FigureSource, Figures } from "./admin/figures.ts";
 import { type Format, MetricsPage } from "./admin/metrics-page.ts";

@@ -65,7 +65,7 @@ export const PROCESS_ROWS: readonly Metric[] = [
   }),
   single("gauge", "zerohop_shards", "Locks over ranges of slots.", ({ shards }) => shards.length),
   single("gauge", "zerohop_shard_owners", "Owners' ports.", ({ owners }) => owners.length),
-  single("gauge", "zerohop_maxclients", "The directive maxclients.", ({ source }) => {
+  single("gauge", "zerohop_max_clients", "The directive maxclients.", ({ source }) => {
     return source.config.maxclients;
   }),
 ];

@@ -1,6 +1,6 @@
 /**
- * A strict reader of the two text formats of Prometheus, written from their definitions and not from
- * any client library: what it takes, a scraper takes.
+ * A strict reader of the two text formats of Prometheus, written from their definitions and not
+ * from any client library: what it takes, a scraper takes.
  */
 import assert from "node:assert/strict";
 
