@@ -19,7 +19,7 @@ import {
   DB_ROOTS,
   UNIT_MASK,
 } from "../memory/layout.ts";
-import { CLASS_OF_UNITS } from "../memory/size-classes.ts";
+import { blockSize } from "../memory/size-classes.ts";
 import {
   BIG_HEADER_BYTES,
   EXPIRY_BYTES,
@@ -52,7 +52,6 @@ const HITS = statIndex("keyspace_hits");
 const MISSES = statIndex("keyspace_misses");
 const EXPIRED = statIndex("expired_keys");
 const DIRTY = statIndex("dirty");
-const PAGE_UNITS = 1024;
 /** Longest value of a short record. */
 const SHORT_VALUE_MAX = 0xffff;
 
@@ -672,17 +671,4 @@ export class Database {
     this.cells[this.base + ROOT_UNITS_AT + slot] = 0;
     return root;
   }
-}
-
-/** Units that a block of this size really takes: its class, whole pages, or whole spans. */
-export function blockSize(units: number): number {
-  if (units <= PAGE_UNITS) return CLASS_SIZE[units] as number;
-  if (units <= 8192) return (units + 1023) & ~1023;
-  return (units + 8191) & ~8191;
-}
-
-const CLASS_SIZE = new Int32Array(PAGE_UNITS + 1);
-for (let units = PAGE_UNITS, size = PAGE_UNITS; units > 0; units--) {
-  if (CLASS_OF_UNITS[units] !== CLASS_OF_UNITS[size]) size = units;
-  CLASS_SIZE[units] = size;
 }

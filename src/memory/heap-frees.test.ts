@@ -20,7 +20,15 @@ import {
   shardRow,
   UNIT_MASK,
 } from "./layout.ts";
-import { CLASS_COUNT, CLASS_OF_UNITS, CLASS_UNITS } from "./size-classes.ts";
+import {
+  blockSize,
+  CLASS_COUNT,
+  CLASS_OF_UNITS,
+  CLASS_UNITS,
+  SLAB_BLOCK_MAX,
+  SLAB_PAGES,
+  SLAB_UNITS,
+} from "./size-classes.ts";
 
 function heapsOf(threads: number, shards: number, checked = false): Heap[] {
   return newHeaps(threads, { shards, chunkBytes: 16 * MIB, checked });
@@ -30,22 +38,50 @@ function oneHeap(shards: number, checked = false): Heap {
   return heapsOf(1, shards, checked)[0] as Heap;
 }
 
-test("classes fit exactly up to 1 KiB and leave at most an eighth of a page unused", () => {
-  for (let units = 1; units <= PAGE_UNITS; units++) {
+test("classes fit exactly up to 1 KiB, then within a quarter, and fill their slabs", () => {
+  for (let units = 1; units <= SLAB_BLOCK_MAX; units++) {
     const cls = CLASS_OF_UNITS[units] as number;
     const size = CLASS_UNITS[cls] as number;
-    assert.ok(size >= units && (cls === 0 || (CLASS_UNITS[cls - 1] as number) < units));
+    const smaller = cls === 0 ? 0 : (CLASS_UNITS[cls - 1] as number);
+    assert.ok(size >= units && smaller < units);
+    assert.equal(blockSize(units), size);
     if (units <= 128) assert.equal(size, units);
+    else assert.ok(size <= smaller * 1.26, `${units} units take ${size}`);
   }
+  assert.equal(blockSize(SLAB_BLOCK_MAX + 1), 2 * SLAB_BLOCK_MAX);
   for (let cls = 0; cls < CLASS_COUNT; cls++) {
     const size = CLASS_UNITS[cls] as number;
-    assert.ok(cls === 0 || size > (CLASS_UNITS[cls - 1] as number));
-    const unused = PAGE_UNITS % size;
-    assert.ok(unused <= PAGE_UNITS / 8, `class of ${size} units leaves ${unused} of a page`);
+    const slab = SLAB_UNITS[cls] as number;
+    assert.equal(slab, (SLAB_PAGES[cls] as number) * PAGE_UNITS);
+    const unused = slab % size;
+    assert.ok(unused <= PAGE_UNITS / 8, `class of ${size} units leaves ${unused} of a slab`);
   }
 });
 
-test("of a class at most one page stays empty, and only while it is the only one with room", () => {
+test("slabs of several pages: every block, the pages beside them, and what becomes of them", () => {
+  const heap = oneHeap(1, true);
+  for (let cls = 0; cls < CLASS_COUNT; cls++) {
+    const size = CLASS_UNITS[cls] as number;
+    const perSlab = Math.floor((SLAB_UNITS[cls] as number) / size);
+    const blocks = Array.from({ length: 2 * perSlab + 1 }, () => heap.alloc(0, size));
+    const sorted = blocks.map((p) => p >>> 0).sort((a, b) => a - b);
+    for (const [i, p] of sorted.entries()) {
+      assert.notEqual(p, 0);
+      assert.equal(heap.blockUnits(p | 0), size);
+      if (i > 0) assert.ok(p - (sorted[i - 1] as number) >= size, "blocks lie in one another");
+      const m = heap.i32[p >>> CHUNK_SHIFT] as Int32Array;
+      const word = (p & UNIT_MASK) << 1;
+      m.fill(i, word, word + 2 * size);
+    }
+    assert.equal(unitsUsed(heap), blocks.length * size);
+    for (const p of blocks) heap.free(0, p);
+    assert.equal(unitsUsed(heap), 0);
+  }
+  heap.trim(0);
+  assert.equal(heap.control[H_SPANS_USED], 0);
+});
+
+test("of a class at most one slab stays empty, and only while it is the only one with room", () => {
   const heap = oneHeap(1);
   const perPage = Math.floor(PAGE_UNITS / 100);
   const pages = 40;

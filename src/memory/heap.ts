@@ -1,16 +1,17 @@
 /**
- * The heap: chunks of shared memory, cut into spans of 64 KiB, cut into pages of one size class.
+ * The heap: chunks of shared memory, cut into spans of 64 KiB, cut into slabs of one size class:
+ * 1..8 neighbouring pages of 8 KiB.
  *
  * Every thread has a Heap object with its own views of the same chunks. A shard's allocator state
- * (its pages, its counters) is only touched under that shard's lock; the pool of spans has a lock
+ * (its slabs, its counters) is only touched under that shard's lock; the pool of spans has a lock
  * of its own, the last in the order. A block of another shard goes onto that shard's stack of
  * remote frees, which its owner empties before it asks the pool for more.
  *
  * In checked mode small blocks that were freed stay in quarantine for a while, where a write into
  * one of them shows.
  *
- * Blocks up to a page come from pages of one class, up to a span from runs of pages, larger ones
- * are runs of spans that belong to no shard. Running out returns 0 and changes nothing.
+ * Blocks up to a span come from slabs, larger ones are runs of spans that belong to no shard.
+ * Running out returns 0 and changes nothing. Slabs are named by the number of their first page.
  *
  * See layout.ts for pointers and for where everything is.
  */
@@ -24,9 +25,8 @@ import {
   H_SHARDS,
   KIND_FREE,
   KIND_LARGE,
-  KIND_RUN,
-  KIND_RUN_BODY,
-  KIND_SMALL,
+  KIND_SLAB,
+  KIND_SLAB_BODY,
   P_BUMP,
   P_FREE_HEAD,
   P_KIND,
@@ -37,7 +37,6 @@ import {
   P_USED,
   PAGE_ROW_WORDS,
   PAGE_UNIT_SHIFT,
-  PAGE_UNITS,
   PAGES_PER_SPAN,
   S_CLASS_LISTS,
   S_QUARANTINE_COUNT,
@@ -53,7 +52,14 @@ import {
   UNIT_MASK,
 } from "./layout.ts";
 import { ChunkPool, type PoolHost } from "./pool.ts";
-import { CLASS_COUNT, CLASS_OF_UNITS, CLASS_UNITS } from "./size-classes.ts";
+import {
+  CLASS_COUNT,
+  CLASS_OF_UNITS,
+  CLASS_UNITS,
+  SLAB_BLOCK_MAX,
+  SLAB_PAGES,
+  SLAB_UNITS,
+} from "./size-classes.ts";
 
 /** Page number (chunk and page) to the index of its row in the chunk's Int32 view. */
 const PAGE_IN_CHUNK = 0x1ffff;
@@ -99,29 +105,28 @@ export class Heap {
    * content is whatever was there before.
    */
   alloc(shard: number, units: number): number {
-    let p = 0;
-    if (units <= PAGE_UNITS) {
-      const row = shardRow(shard);
-      const cls = CLASS_OF_UNITS[units] as number;
-      const page = this.control[row + S_CLASS_LISTS + cls] as number;
-      p = page !== 0 ? this.takeFromPage(row, page, cls) : this.allocFromNewPage(shard, cls);
-    } else if (units <= SPAN_UNITS) {
-      p = this.allocRun(shard, (units + PAGE_UNITS - 1) >> PAGE_UNIT_SHIFT);
-    } else {
-      return this.allocLarge(units);
-    }
+    if (units > SLAB_BLOCK_MAX) return this.allocLarge(units);
+    const row = shardRow(shard);
+    const cls = CLASS_OF_UNITS[units] as number;
+    const slab = this.control[row + S_CLASS_LISTS + cls] as number;
+    const p = slab !== 0 ? this.takeFromSlab(row, slab, cls) : this.allocFromNewSlab(shard, cls);
     if (this.blocks !== null && p !== 0) this.blocks.allocated(p);
     return p;
+  }
+
+  /** First page of the slab or run of spans that holds the block. */
+  private firstPage(p: number): number {
+    const page = p >>> PAGE_UNIT_SHIFT;
+    const kind = (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[pageRow(page) + P_KIND] as number;
+    return (kind & 0xff) === KIND_SLAB_BODY ? page - ((kind >>> 8) & 0xff) : page;
   }
 
   /** Units of the class or run that holds the block: what the block costs. */
   blockUnits(p: number): number {
     const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
-    const row = pageRow(p >>> PAGE_UNIT_SHIFT);
+    const row = pageRow(this.firstPage(p));
     const kind = m[row + P_KIND] as number;
-    const detail = (kind >>> 8) & 0xff;
-    if ((kind & 0xff) === KIND_SMALL) return CLASS_UNITS[detail] as number;
-    if ((kind & 0xff) === KIND_RUN) return detail << PAGE_UNIT_SHIFT;
+    if ((kind & 0xff) === KIND_SLAB) return CLASS_UNITS[(kind >>> 8) & 0xff] as number;
     assert((kind & 0xff) === KIND_LARGE, "blockUnits: not a block");
     return (m[row + P_USED] as number) << SPAN_UNIT_SHIFT;
   }
@@ -129,15 +134,15 @@ export class Heap {
   /** Frees a block under the lock of `shard`, whichever shard allocated it. */
   free(shard: number, p: number): void {
     const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
-    const page = p >>> PAGE_UNIT_SHIFT;
-    const kind = m[pageRow(page) + P_KIND] as number;
+    const slab = this.firstPage(p);
+    const kind = m[pageRow(slab) + P_KIND] as number;
     if ((kind & 0xff) === KIND_LARGE) {
       this.freeLarge(p);
       return;
     }
     if (this.blocks !== null) this.blocks.freed(p);
-    assert((kind & 0xff) === KIND_SMALL || (kind & 0xff) === KIND_RUN, "free: not a block");
-    if (kind >>> 16 === shard) this.freeLocal(shard, p);
+    assert((kind & 0xff) === KIND_SLAB, "free: not a block");
+    if (kind >>> 16 === shard) this.freeLocal(shard, slab, p);
     else this.freeRemote(kind >>> 16, shard, p);
   }
 
@@ -176,100 +181,86 @@ export class Heap {
     this.pool.give(p, spans);
   }
 
-  private takeFromPage(row: number, page: number, cls: number): number {
-    const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
-    const at = pageRow(page);
+  private takeFromSlab(row: number, slab: number, cls: number): number {
+    const m = this.i32[slab >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    const at = pageRow(slab);
     const units = CLASS_UNITS[cls] as number;
     const head = m[at + P_FREE_HEAD] as number;
     let unit: number;
     if (head !== 0) {
       unit = head - 1;
-      m[at + P_FREE_HEAD] = m[(((page & PAGE_IN_CHUNK) << PAGE_UNIT_SHIFT) + unit) << 1] as number;
+      m[at + P_FREE_HEAD] = m[(((slab & PAGE_IN_CHUNK) << PAGE_UNIT_SHIFT) + unit) << 1] as number;
     } else {
       unit = m[at + P_BUMP] as number;
       m[at + P_BUMP] = unit + units;
     }
     m[at + P_USED] = (m[at + P_USED] as number) + 1;
-    if (m[at + P_FREE_HEAD] === 0 && (m[at + P_BUMP] as number) + units > PAGE_UNITS) {
-      this.unlinkPage(row, page, cls);
-    }
+    if (this.isFull(m, at, cls)) this.unlinkSlab(row, slab, cls);
     const control = this.control;
     control[row + S_UNITS_USED] = ((control[row + S_UNITS_USED] as number) + units) | 0;
-    return ((page << PAGE_UNIT_SHIFT) + unit) | 0;
+    return ((slab << PAGE_UNIT_SHIFT) + unit) | 0;
   }
 
-  private allocFromNewPage(shard: number, cls: number): number {
+  /** A slab without a free block is in no list. */
+  private isFull(m: Int32Array, at: number, cls: number): boolean {
+    const after = (m[at + P_BUMP] as number) + (CLASS_UNITS[cls] as number);
+    return m[at + P_FREE_HEAD] === 0 && after > (SLAB_UNITS[cls] as number);
+  }
+
+  private allocFromNewSlab(shard: number, cls: number): number {
     const row = shardRow(shard);
     if (this.drainRemoteFrees(shard, DRAIN_MAX) && this.control[row + S_CLASS_LISTS + cls] !== 0) {
-      return this.takeFromPage(row, this.control[row + S_CLASS_LISTS + cls] as number, cls);
+      return this.takeFromSlab(row, this.control[row + S_CLASS_LISTS + cls] as number, cls);
     }
-    const page = this.takePagesAtAnyCost(shard, 1);
-    if (page === 0) return 0;
-    const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
-    const at = pageRow(page);
-    m[at + P_KIND] = KIND_SMALL | (cls << 8) | (shard << 16);
+    const pages = SLAB_PAGES[cls] as number;
+    const slab = this.takePagesAtAnyCost(shard, pages);
+    if (slab === 0) return 0;
+    const m = this.i32[slab >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    const at = pageRow(slab);
+    m[at + P_KIND] = KIND_SLAB | (cls << 8) | (shard << 16);
+    for (let back = 1; back < pages; back++) {
+      m[pageRow(slab + back) + P_KIND] = KIND_SLAB_BODY | (back << 8) | (shard << 16);
+    }
     m[at + P_FREE_HEAD] = 0;
     m[at + P_USED] = 0;
     m[at + P_BUMP] = 0;
-    this.linkPage(row, page, cls);
-    return this.takeFromPage(row, page, cls);
+    this.linkSlab(row, slab, cls);
+    return this.takeFromSlab(row, slab, cls);
   }
 
-  private allocRun(shard: number, pages: number): number {
-    this.drainRemoteFrees(shard, DRAIN_MAX);
-    const page = this.takePagesAtAnyCost(shard, pages);
-    if (page === 0) return 0;
-    const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
-    m[pageRow(page) + P_KIND] = KIND_RUN | (pages << 8) | (shard << 16);
-    for (let i = 1; i < pages; i++) m[pageRow(page + i) + P_KIND] = KIND_RUN_BODY;
-    this.count(shard, pages << PAGE_UNIT_SHIFT);
-    return page << PAGE_UNIT_SHIFT;
-  }
-
-  private freeLocal(shard: number, p: number): void {
+  private freeLocal(shard: number, slab: number, p: number): void {
     const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
-    const page = p >>> PAGE_UNIT_SHIFT;
-    const at = pageRow(page);
-    const kind = m[at + P_KIND] as number;
-    const detail = (kind >>> 8) & 0xff;
-    if ((kind & 0xff) === KIND_RUN) {
-      this.count(shard, -(detail << PAGE_UNIT_SHIFT));
-      this.givePages(shard, page, detail);
-      return;
-    }
-    this.count(shard, -(CLASS_UNITS[detail] as number));
-    if (this.blocks === null) this.freeSmall(shard, p);
+    const cls = ((m[pageRow(slab) + P_KIND] as number) >>> 8) & 0xff;
+    this.count(shard, -(CLASS_UNITS[cls] as number));
+    if (this.blocks === null) this.freeBlock(shard, slab, p);
     else this.freeLater(shard, p);
   }
 
   /** Makes a block free whose units were counted already. */
-  private freeSmall(shard: number, p: number): void {
+  private freeBlock(shard: number, slab: number, p: number): void {
     const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
-    const page = p >>> PAGE_UNIT_SHIFT;
-    const at = pageRow(page);
-    const detail = ((m[at + P_KIND] as number) >>> 8) & 0xff;
-    const units = CLASS_UNITS[detail] as number;
+    const at = pageRow(slab);
+    const cls = ((m[at + P_KIND] as number) >>> 8) & 0xff;
     const row = shardRow(shard);
-    const full = m[at + P_FREE_HEAD] === 0 && (m[at + P_BUMP] as number) + units > PAGE_UNITS;
+    const wasFull = this.isFull(m, at, cls);
     m[(p & UNIT_MASK) << 1] = m[at + P_FREE_HEAD] as number;
-    m[at + P_FREE_HEAD] = (p & (PAGE_UNITS - 1)) + 1;
-    const used = (m[at + P_USED] as number) - 1;
-    m[at + P_USED] = used;
-    if (full) {
-      const head = this.control[row + S_CLASS_LISTS + detail] as number;
-      this.linkPage(row, page, detail);
-      if (head !== 0) this.giveIfEmpty(shard, head, detail);
+    m[at + P_FREE_HEAD] = p - (slab << PAGE_UNIT_SHIFT) + 1;
+    m[at + P_USED] = (m[at + P_USED] as number) - 1;
+    if (wasFull) {
+      const head = this.control[row + S_CLASS_LISTS + cls] as number;
+      this.linkSlab(row, slab, cls);
+      if (head !== 0) this.giveIfEmpty(shard, head, cls);
     }
-    // The last page of a class is kept, so that a block freed and made again costs no page.
-    if (m[at + P_NEXT] !== 0 || m[at + P_PREVIOUS] !== 0) this.giveIfEmpty(shard, page, detail);
+    // The last slab of a class is kept, so that a block freed and made again costs no slab.
+    if (m[at + P_NEXT] !== 0 || m[at + P_PREVIOUS] !== 0) this.giveIfEmpty(shard, slab, cls);
   }
 
-  /** Gives a page of its class's list back if no block of it is in use. */
-  private giveIfEmpty(shard: number, page: number, cls: number): void {
-    const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
-    if (m[pageRow(page) + P_USED] !== 0) return;
-    this.unlinkPage(shardRow(shard), page, cls);
-    this.givePages(shard, page, 1);
+  /** Gives a slab of its class's list back if no block of it is in use. */
+  private giveIfEmpty(shard: number, slab: number, cls: number): void {
+    const m = this.i32[slab >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    if (m[pageRow(slab) + P_USED] !== 0) return;
+    this.unlinkSlab(shardRow(shard), slab, cls);
+    this.givePages(shard, slab, SLAB_PAGES[cls] as number);
   }
 
   /** Checked mode: puts a freed block at the end of the quarantine. */
@@ -296,7 +287,7 @@ export class Heap {
       if (next === 0) control[row + S_QUARANTINE_LAST] = 0;
       control[row + S_QUARANTINE_COUNT] = (control[row + S_QUARANTINE_COUNT] as number) - 1;
       this.blocks?.checkPoison(p);
-      this.freeSmall(shard, p);
+      this.freeBlock(shard, this.firstPage(p), p);
     }
   }
 
@@ -335,22 +326,22 @@ export class Heap {
       if (p === 0) break;
       const next = this.linkOf(p);
       this.count(shard, this.blockUnits(p));
-      this.freeLocal(shard, p);
+      this.freeLocal(shard, this.firstPage(p), p);
       p = next;
     }
     control[row + S_REMOTE_REST] = p;
     return true;
   }
 
-  /** Gives back the empty pages that freeing kept. The lock of `shard` is held. */
+  /** Gives back the empty slabs that freeing kept. The lock of `shard` is held. */
   trim(shard: number): void {
     this.drainRemoteFrees(shard);
     if (this.blocks !== null) this.emptyQuarantine(shard, 0);
     const row = shardRow(shard);
-    // An empty page is never but alone in its list.
+    // An empty slab is never but alone in its list.
     for (let cls = 0; cls < CLASS_COUNT; cls++) {
-      const page = this.control[row + S_CLASS_LISTS + cls] as number;
-      if (page !== 0) this.giveIfEmpty(shard, page, cls);
+      const slab = this.control[row + S_CLASS_LISTS + cls] as number;
+      if (slab !== 0) this.giveIfEmpty(shard, slab, cls);
     }
   }
 
@@ -380,7 +371,7 @@ export class Heap {
     return first + offset;
   }
 
-  /** As `takePages`, but gives the shard's empty pages back before it fails. */
+  /** As `takePages`, but gives the shard's empty slabs back before it fails. */
   private takePagesAtAnyCost(shard: number, pages: number): number {
     const page = this.takePages(shard, pages);
     if (page !== 0) return page;
@@ -447,21 +438,21 @@ export class Heap {
     m[pageRow(first + 1) + word] = value;
   }
 
-  private linkPage(row: number, page: number, cls: number): void {
-    const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
-    const at = pageRow(page);
+  private linkSlab(row: number, slab: number, cls: number): void {
+    const m = this.i32[slab >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    const at = pageRow(slab);
     const head = this.control[row + S_CLASS_LISTS + cls] as number;
     m[at + P_NEXT] = head;
     m[at + P_PREVIOUS] = 0;
     if (head !== 0) {
-      (this.i32[head >>> PAGE_CHUNK_SHIFT] as Int32Array)[pageRow(head) + P_PREVIOUS] = page;
+      (this.i32[head >>> PAGE_CHUNK_SHIFT] as Int32Array)[pageRow(head) + P_PREVIOUS] = slab;
     }
-    this.control[row + S_CLASS_LISTS + cls] = page;
+    this.control[row + S_CLASS_LISTS + cls] = slab;
   }
 
-  private unlinkPage(row: number, page: number, cls: number): void {
-    const m = this.i32[page >>> PAGE_CHUNK_SHIFT] as Int32Array;
-    const at = pageRow(page);
+  private unlinkSlab(row: number, slab: number, cls: number): void {
+    const m = this.i32[slab >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    const at = pageRow(slab);
     const next = m[at + P_NEXT] as number;
     const previous = m[at + P_PREVIOUS] as number;
     if (previous === 0) this.control[row + S_CLASS_LISTS + cls] = next;

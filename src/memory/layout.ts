@@ -102,13 +102,13 @@ export const S_REMOTE_REST = 56;
 export const S_QUARANTINE_FIRST = 57;
 export const S_QUARANTINE_LAST = 58;
 export const S_QUARANTINE_COUNT = 59;
-/** Lists of pages with free blocks, one per class. */
+/** Lists of slabs with free blocks, by their first page, one per class. */
 export const S_CLASS_LISTS = 64;
 
 /** Words of one page's row in the page table at the start of its chunk. */
 export const PAGE_ROW_WORDS = 8;
 export const P_KIND = 0;
-/** Unit offset in the page of the first free block, plus 1; 0 none. */
+/** Unit offset in the slab of the first free block, plus 1; 0 none. */
 export const P_FREE_HEAD = 1;
 export const P_USED = 2;
 /** Unit offset of the first block that was never handed out. */
@@ -120,13 +120,17 @@ export const P_SPAN_MASK = 6;
 /** In a span's first page: owner shard. In its second page: previous span of the list. */
 export const P_SPAN_OWNER = 7;
 
-/** P_KIND: low 8 bits kind, next 8 bits class or pages of the run, next 16 bits owner shard. */
+/**
+ * P_KIND: low 8 bits kind, next 8 bits detail, next 16 bits owner shard. The row of a slab is that
+ * of its first page; its other pages only lead there.
+ */
 export const KIND_FREE = 0;
-export const KIND_SMALL = 1;
-export const KIND_RUN = 2;
-/** Inside a run, behind its first page. */
-export const KIND_RUN_BODY = 3;
-export const KIND_LARGE = 4;
+/** First page of a slab; detail: class. */
+export const KIND_SLAB = 1;
+/** Another page of a slab; detail: how many pages back the first one is. */
+export const KIND_SLAB_BODY = 2;
+/** First page of a run of spans; P_USED: how many. */
+export const KIND_LARGE = 3;
 
 export function controlWords(shards: number): number {
   return SHARDS_AT + shards * SHARD_ROW_WORDS;

@@ -7,14 +7,13 @@ import type { Heap } from "../memory/heap.ts";
 import {
   CHUNK_SHIFT,
   KIND_LARGE,
-  KIND_RUN,
-  KIND_SMALL,
+  KIND_SLAB,
+  KIND_SLAB_BODY,
   P_BUMP,
   P_KIND,
   P_USED,
   PAGE_ROW_WORDS,
   PAGE_UNIT_SHIFT,
-  PAGE_UNITS,
   SPAN_UNIT_SHIFT,
   UNIT_MASK,
 } from "../memory/layout.ts";
@@ -95,20 +94,22 @@ export function hex(p: number): string {
 /** Units of the block that starts at `p`, 0 if none does. */
 export function unitsAt(heap: Heap, p: number): number {
   const m = heap.i32[p >>> CHUNK_SHIFT] as Int32Array;
-  const page = p >>> PAGE_UNIT_SHIFT;
-  const row = pageRow(page);
   if ((p & UNIT_MASK) << 1 >= m.length) return 0;
-  const kind = m[row + P_KIND] as number;
+  let page = p >>> PAGE_UNIT_SHIFT;
+  let kind = m[pageRow(page) + P_KIND] as number;
+  if ((kind & 0xff) === KIND_SLAB_BODY) {
+    page -= (kind >>> 8) & 0xff;
+    kind = m[pageRow(page) + P_KIND] as number;
+  }
+  const row = pageRow(page);
   const detail = (kind >>> 8) & 0xff;
-  const unit = p & (PAGE_UNITS - 1);
+  const unit = p - (page << PAGE_UNIT_SHIFT);
   switch (kind & 0xff) {
-    case KIND_SMALL: {
+    case KIND_SLAB: {
       if (detail >= CLASS_COUNT) return 0;
       const units = CLASS_UNITS[detail] as number;
       return unit % units === 0 && unit < (m[row + P_BUMP] as number) ? units : 0;
     }
-    case KIND_RUN:
-      return unit === 0 ? detail << PAGE_UNIT_SHIFT : 0;
     case KIND_LARGE:
       return (p & ((1 << SPAN_UNIT_SHIFT) - 1)) === 0
         ? (m[row + P_USED] as number) << SPAN_UNIT_SHIFT

@@ -21,9 +21,8 @@ import {
   H_SPANS_USED,
   KIND_FREE,
   KIND_LARGE,
-  KIND_RUN,
-  KIND_RUN_BODY,
-  KIND_SMALL,
+  KIND_SLAB,
+  KIND_SLAB_BODY,
   P_BUMP,
   P_FREE_HEAD,
   P_KIND,
@@ -33,7 +32,6 @@ import {
   P_SPAN_OWNER,
   P_USED,
   PAGE_UNIT_SHIFT,
-  PAGE_UNITS,
   PAGES_PER_SPAN,
   S_CLASS_LISTS,
   S_QUARANTINE_FIRST,
@@ -46,7 +44,13 @@ import {
   shardRow,
   UNIT_MASK,
 } from "../memory/layout.ts";
-import { CLASS_COUNT, CLASS_UNITS } from "../memory/size-classes.ts";
+import {
+  CLASS_COUNT,
+  CLASS_UNITS,
+  SLAB_BLOCK_MAX,
+  SLAB_PAGES,
+  SLAB_UNITS,
+} from "../memory/size-classes.ts";
 import { type HeapCheck, hex, pageRow, unitsAt } from "./heap-check-marks.ts";
 
 const PAGE_CHUNK_SHIFT = CHUNK_SHIFT - PAGE_UNIT_SHIFT;
@@ -57,12 +61,12 @@ type Totals = {
   spansUsed: number;
   spansFree: number;
   largeUnits: number;
-  /** Of blocks in pages of shards, those on remote stacks left out. */
+  /** Of blocks in slabs of shards, those on remote stacks left out. */
   shardUnits: number;
   spansOf: Int32Array;
-  /** Spans, by their first page, and pages that must be in a list. */
+  /** Spans and slabs, by their first page, that must be in a list. */
   spansWithRoom: Set<number>;
-  pagesWithRoom: Set<number>;
+  slabsWithRoom: Set<number>;
 };
 
 /** Views of the page that a pointer to a page names. */
@@ -90,7 +94,7 @@ export function checkPages(check: HeapCheck): void {
     shardUnits: 0,
     spansOf: new Int32Array(shards),
     spansWithRoom: new Set(),
-    pagesWithRoom: new Set(),
+    slabsWithRoom: new Set(),
   };
   let remoteUnits = 0;
   for (let shard = 0; shard < shards; shard++) {
@@ -106,8 +110,8 @@ export function checkPages(check: HeapCheck): void {
   for (const first of totals.spansWithRoom) {
     check.findings.add(`span ${hex(first << PAGE_UNIT_SHIFT)} has free pages and is in no list`);
   }
-  for (const page of totals.pagesWithRoom) {
-    check.findings.add(`page ${hex(page << PAGE_UNIT_SHIFT)} has free blocks and is in no list`);
+  for (const slab of totals.slabsWithRoom) {
+    check.findings.add(`slab ${hex(slab << PAGE_UNIT_SHIFT)} has free blocks and is in no list`);
   }
   compareTotals(check, totals, remoteUnits);
 }
@@ -121,7 +125,7 @@ function compareTotals(check: HeapCheck, totals: Totals, remoteUnits: number): v
   }
   // Counters wrap at 2^32.
   const units = (totals.shardUnits - remoteUnits) >>> 0;
-  expect(check, "units used in pages of shards", used >>> 0, units);
+  expect(check, "units used in slabs of shards", used >>> 0, units);
   const large = (control[H_LARGE_UNITS] as number) >>> 0;
   expect(check, "units in large blocks", large, totals.largeUnits);
   expect(check, "spans handed out", control[H_SPANS_USED] as number, totals.spansUsed);
@@ -250,44 +254,48 @@ function checkPage(check: HeapCheck, page: number, kind: number, totals: Totals)
   switch (kind & 0xff) {
     case KIND_FREE:
       return 1;
-    case KIND_SMALL:
-      checkSmallPage(check, page, (kind >>> 8) & 0xff, totals);
-      return 1;
-    case KIND_RUN: {
-      const pages = Math.max(1, (kind >>> 8) & 0xff);
-      const m = viewOf(check, page);
-      for (let i = 1; i < pages; i++) {
-        if (m[pageRow(page + i) + P_KIND] !== KIND_RUN_BODY) {
-          check.findings.add(`run ${hex(p)} of ${pages} pages is broken at page ${i}`);
-        }
-      }
-      totals.shardUnits += pages << PAGE_UNIT_SHIFT;
-      checkInUse(check, p);
-      return pages;
-    }
+    case KIND_SLAB:
+      return checkSlab(check, page, kind, totals);
     default:
       check.findings.add(`page ${hex(p)} has kind ${kind & 0xff}`);
       return 1;
   }
 }
 
-const isFreeUnit = new Uint8Array(PAGE_UNITS);
+const isFreeUnit = new Uint8Array(SLAB_BLOCK_MAX);
 
-function checkSmallPage(check: HeapCheck, page: number, cls: number, totals: Totals): void {
-  const m = viewOf(check, page);
-  const at = pageRow(page);
-  const base = page << PAGE_UNIT_SHIFT;
+/** Returns the pages of the slab. */
+function checkSlab(check: HeapCheck, slab: number, kind: number, totals: Totals): number {
+  const m = viewOf(check, slab);
+  const base = slab << PAGE_UNIT_SHIFT;
+  const cls = (kind >>> 8) & 0xff;
   if (cls >= CLASS_COUNT) {
-    check.findings.add(`page ${hex(base)} has class ${cls}`);
-    return;
+    check.findings.add(`slab ${hex(base)} has class ${cls}`);
+    return 1;
   }
+  const pages = SLAB_PAGES[cls] as number;
+  for (let back = 1; back < pages; back++) {
+    const body = KIND_SLAB_BODY | (back << 8) | ((kind >>> 16) << 16);
+    if (m[pageRow(slab + back) + P_KIND] === body) continue;
+    check.findings.add(`slab ${hex(base)} of ${pages} pages is broken at page ${back}`);
+    return back;
+  }
+  checkBlocks(check, slab, cls, totals);
+  return pages;
+}
+
+function checkBlocks(check: HeapCheck, slab: number, cls: number, totals: Totals): void {
+  const m = viewOf(check, slab);
+  const at = pageRow(slab);
+  const base = slab << PAGE_UNIT_SHIFT;
   const units = CLASS_UNITS[cls] as number;
   const bump = m[at + P_BUMP] as number;
-  const free = checkFreeList(check, page, units, bump);
+  const free = checkFreeList(check, slab, units, bump);
   const used = Math.floor(bump / units) - free;
-  expect(check, `blocks used in page ${hex(base)}`, m[at + P_USED] as number, used);
+  expect(check, `blocks used in slab ${hex(base)}`, m[at + P_USED] as number, used);
   totals.shardUnits += used * units;
-  if (m[at + P_FREE_HEAD] !== 0 || bump + units <= PAGE_UNITS) totals.pagesWithRoom.add(page);
+  const hasRoom = m[at + P_FREE_HEAD] !== 0 || bump + units <= (SLAB_UNITS[cls] as number);
+  if (hasRoom) totals.slabsWithRoom.add(slab);
   for (let unit = 0; unit < bump; unit += units) {
     if (isFreeUnit[unit] === 0) checkInUse(check, (base + unit) | 0);
     else if (check.reached.has((base + unit) | 0)) {
@@ -296,17 +304,17 @@ function checkSmallPage(check: HeapCheck, page: number, cls: number, totals: Tot
   }
 }
 
-/** Sets `isFreeUnit` for the page. Returns how many blocks are free. */
-function checkFreeList(check: HeapCheck, page: number, units: number, bump: number): number {
-  const m = viewOf(check, page);
-  const words = (page << PAGE_UNIT_SHIFT) & UNIT_MASK;
+/** Sets `isFreeUnit` for the slab. Returns how many blocks are free. */
+function checkFreeList(check: HeapCheck, slab: number, units: number, bump: number): number {
+  const m = viewOf(check, slab);
+  const words = (slab << PAGE_UNIT_SHIFT) & UNIT_MASK;
   isFreeUnit.fill(0);
   let free = 0;
-  let head = m[pageRow(page) + P_FREE_HEAD] as number;
+  let head = m[pageRow(slab) + P_FREE_HEAD] as number;
   while (head !== 0) {
     const unit = head - 1;
     if (unit < 0 || unit >= bump || unit % units !== 0 || isFreeUnit[unit] !== 0) {
-      check.findings.add(`the free list of page ${hex(page << PAGE_UNIT_SHIFT)} has unit ${unit}`);
+      check.findings.add(`the free list of slab ${hex(slab << PAGE_UNIT_SHIFT)} has unit ${unit}`);
       break;
     }
     isFreeUnit[unit] = 1;
@@ -347,25 +355,25 @@ function checkSpanLists(check: HeapCheck, shard: number, totals: Totals): void {
   }
 }
 
-/** Lists of pages with free blocks. Takes what it finds out of the totals. */
+/** Lists of slabs with free blocks. Takes what it finds out of the totals. */
 function checkClassLists(check: HeapCheck, shard: number, totals: Totals): void {
   const { control } = check.heap;
   for (let cls = 0; cls < CLASS_COUNT; cls++) {
-    let page = control[shardRow(shard) + S_CLASS_LISTS + cls] as number;
-    for (let previous = 0; page !== 0; ) {
-      const m = viewOf(check, page);
-      const at = pageRow(page);
-      const what = `class ${cls} of shard ${shard} lists page ${hex(page << PAGE_UNIT_SHIFT)}`;
-      if (!totals.pagesWithRoom.delete(page)) {
+    let slab = control[shardRow(shard) + S_CLASS_LISTS + cls] as number;
+    for (let previous = 0; slab !== 0; ) {
+      const m = viewOf(check, slab);
+      const at = pageRow(slab);
+      const what = `class ${cls} of shard ${shard} lists slab ${hex(slab << PAGE_UNIT_SHIFT)}`;
+      if (!totals.slabsWithRoom.delete(slab)) {
         check.findings.add(`${what}, which has no room or is in it twice`);
         break;
       }
-      if (m[at + P_KIND] !== (KIND_SMALL | (cls << 8) | (shard << 16))) {
+      if (m[at + P_KIND] !== (KIND_SLAB | (cls << 8) | (shard << 16))) {
         check.findings.add(`${what} of another kind`);
       }
       if (m[at + P_PREVIOUS] !== previous) check.findings.add(`${what} with a wrong link`);
-      previous = page;
-      page = m[at + P_NEXT] as number;
+      previous = slab;
+      slab = m[at + P_NEXT] as number;
     }
   }
 }

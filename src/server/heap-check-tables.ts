@@ -5,7 +5,7 @@
  */
 import { keySlot } from "../base/crc16.ts";
 import { BIG_BLOCK_LOOSE, BIG_BLOCK_ORPHAN, bigCapacity } from "../keyspace/big-block.ts";
-import { blockSize, type Database } from "../keyspace/database.ts";
+import type { Database } from "../keyspace/database.ts";
 import type { Store } from "../keyspace/store.ts";
 import { BIG_STRING_BYTES, SLOTS } from "../limits.ts";
 import {
@@ -15,6 +15,7 @@ import {
   DB_ROOTS,
   UNIT_MASK,
 } from "../memory/layout.ts";
+import { blockSize } from "../memory/size-classes.ts";
 import {
   FLAG_LONG,
   isLong,

@@ -242,7 +242,7 @@ describe("damage", () => {
   test("the allocator's counters", () => {
     const { control } = t.heap;
     const counters: [index: number, line: RegExp][] = [
-      [shardRow(1) + S_UNITS_USED, /^units used in pages of shards: /],
+      [shardRow(1) + S_UNITS_USED, /^units used in slabs of shards: /],
       [shardRow(1) + S_SPANS, /^spans of shard 1: /],
       [H_LARGE_UNITS, /^units in large blocks: /],
       [H_SPANS_USED, /^spans handed out: /],
@@ -266,14 +266,14 @@ describe("damage", () => {
     const m = t.heap.i32[0] as Int32Array;
     const at = pageRow(page);
     m[at + P_USED]! += 1;
-    found(t, /^blocks used in page 0x\w+: /);
+    found(t, /^blocks used in slab 0x\w+: /);
     m[at + P_USED]! -= 1;
     const head = m[at + P_FREE_HEAD] as number;
     m[at + P_FREE_HEAD] = 1024;
-    found(t, /^the free list of page 0x\w+ has unit 1023$/);
+    found(t, /^the free list of slab 0x\w+ has unit 1023$/);
     m[at + P_FREE_HEAD] = head;
     control[row + cls] = 0;
-    found(t, /^page 0x\w+ has free blocks and is in no list$/);
+    found(t, /^slab 0x\w+ has free blocks and is in no list$/);
     control[row + cls] = page;
     assert.deepEqual(checkHeap(t.store), []);
   });
