@@ -8,6 +8,8 @@ import { CONFIG_COMMANDS } from "./server/commands/config.ts";
 import { CONNECTION_COMMANDS } from "./server/commands/connection.ts";
 import { DEBUG_COMMANDS } from "./server/commands/debug.ts";
 import { INFO_COMMANDS } from "./server/commands/info.ts";
+import { LATENCY_COMMANDS } from "./server/commands/latency.ts";
+import { SLOWLOG_COMMANDS } from "./server/commands/slowlog.ts";
 import { KEY_COMMANDS } from "./types/keys/commands.ts";
 import { STRING_COMMANDS } from "./types/string/commands.ts";
 
@@ -19,6 +21,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...CONFIG_COMMANDS,
   ...COMMAND_COMMANDS,
   ...INFO_COMMANDS,
+  ...SLOWLOG_COMMANDS,
+  ...LATENCY_COMMANDS,
   ...DEBUG_COMMANDS,
   ...CLUSTER_COMMANDS,
 ];

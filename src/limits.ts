@@ -103,3 +103,14 @@ export const HOSTNAME_BYTES_MAX = 256;
 export const RDB_VERSION_DEFAULT = 10;
 /** The latest version that is read: Redis 7.4's. */
 export const RDB_VERSION_MAX = 12;
+
+// What is remembered of slow commands.
+
+/** Bytes of the slow log; `slowlog-max-len` counts as far as its entries fit. */
+export const SLOW_LOG_BYTES: number = 16 * 1024 * 1024;
+/** Arguments of a logged command; the last one tells how many more there were. */
+export const SLOW_LOG_ARGUMENTS_MAX = 32;
+/** Bytes of a logged argument. */
+export const SLOW_LOG_ARGUMENT_BYTES_MAX = 128;
+/** Samples of each event that LATENCY HISTORY shows. */
+export const LATENCY_SAMPLES = 160;

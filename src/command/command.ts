@@ -6,7 +6,14 @@
  * test; the one that does not apply throws.
  */
 import type { Args } from "../base/args.ts";
-import { categoryBitsOf, FLAG_MOVABLE_KEYS, FLAG_PROTECTED, flagBitsOf } from "./flags.ts";
+import {
+  categoryBitsOf,
+  FLAG_FAST,
+  FLAG_MOVABLE_KEYS,
+  FLAG_PROTECTED,
+  FLAG_SLOW_CLOCK,
+  flagBitsOf,
+} from "./flags.ts";
 import type { KeySpec } from "./grammar.ts";
 import { arityOf } from "./grammar.ts";
 import type { KeyFinder, KeyList } from "./key-specs.ts";
@@ -63,6 +70,11 @@ export class Command {
   readonly oneKeyAtOne: boolean;
   /** One key at 1, and nothing else to look at before it runs: the dispatcher's shortest way. */
   readonly isDirect: boolean;
+  /**
+   * Every call is timed: what may take long, and what is not about single keys and not fast. Of the
+   * others one in many is.
+   */
+  readonly isAlwaysTimed: boolean;
   /** Some argument is, or may be, a key. */
   readonly hasKeys: boolean;
   readonly keySpecs: readonly KeySpec[];
@@ -100,6 +112,9 @@ export class Command {
       spec.locks === "keys" && range.first === 1 && range.last === 1 && !range.movable;
     this.isDirect =
       this.oneKeyAtOne && spec.locks === "keys" && (this.flagBits & FLAG_PROTECTED) === 0;
+    this.isAlwaysTimed =
+      (this.flagBits & FLAG_SLOW_CLOCK) !== 0 ||
+      (this.locks !== LOCKS_KEYS && (this.flagBits & FLAG_FAST) === 0);
     this.keySpecs = keySpecs;
     this.hasKeys =
       spec.findKeys !== undefined || keySpecs.some(({ flags }) => !flags.includes("not_key"));

@@ -11,6 +11,9 @@ import type { Reply } from "../protocol/reply.ts";
 import type { ClientTable } from "../server/client-table.ts";
 import type { CommandStats } from "../server/command-stats.ts";
 import type { Change, Config } from "../server/config/config.ts";
+import type { LatencyEvents } from "../server/latency-events.ts";
+import type { LatencyHistograms } from "../server/latency-histogram.ts";
+import type { SlowLog } from "../server/slow-log.ts";
 import type { Topology } from "../server/topology.ts";
 import type { CommandTable } from "./lookup.ts";
 
@@ -63,6 +66,9 @@ export type Server = {
   /** Rows that the running session is counted in; all rows can be read through them. */
   readonly stats: Stats;
   readonly commandStats: CommandStats;
+  readonly latencyHistograms: LatencyHistograms;
+  readonly latencyEvents: LatencyEvents;
+  readonly slowLog: SlowLog;
   readonly clients: ClientTable;
   readonly topology: Topology | null;
   readonly random: RandomSource;

@@ -33,6 +33,8 @@ export type CommandMeta = {
   keys?: readonly KeySpec[];
   /** Only where the key specs depend on the other arguments ("variable_flags", "unknown"). */
   findKeys?: KeyFinder;
+  /** Arguments that are secrets: the slow log and MONITOR show "(redacted)" in their places. */
+  hidden?(args: Args): readonly number[];
   /** For servers and operators, not for applications (doc flag "syscmd"). */
   system?: true;
   deprecated?: { since: string; replacedBy: string };

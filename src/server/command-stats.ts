@@ -3,18 +3,27 @@
  * `keyspace/stats.ts`.
  *
  * Calls are exact. Reading the clock twice costs a tenth of a short command, so that only every
- * SAMPLE_EVERY-th call of a fast command is timed (and its first, and every call of a slow one);
- * the time shown is the mean of the timed calls times the calls.
+ * SAMPLE_EVERY-th call of a fast command is timed (and its first, and every call that may be slow).
+ * A sampled call stands for SAMPLE_EVERY calls: it has that weight. The time shown is the weighted
+ * mean of the timed calls times the calls.
+ *
+ * While tracking is off (`latency-tracking no`) calls are counted on, and those that came meanwhile
+ * are known, so that LATENCY HISTOGRAM can leave them out.
  */
 
 export const SAMPLE_EVERY = 64;
 
 const FIELDS = 8;
 const CALLS = 0;
+/** Sum of the weights of the timed calls. */
 const TIMED_CALLS = 1;
 const TIMED_USEC = 2;
 const REJECTED = 3;
 const FAILED = 4;
+/** Calls while tracking was off, up to the last time that it was switched on. */
+const UNTRACKED = 5;
+/** While tracking is off: the calls at that moment, plus 1. */
+const STOPPED_AT = 6;
 
 export type CommandUse = { calls: number; usec: number; rejected: number; failed: number };
 
@@ -40,10 +49,10 @@ export class CommandStats {
     this.all[at] = (this.all[at] as number) + 1;
   }
 
-  timed(command: number, usec: number): void {
+  timed(command: number, usec: number, weight: number): void {
     const at = this.base + command * FIELDS;
-    this.all[at + TIMED_CALLS] = (this.all[at + TIMED_CALLS] as number) + 1;
-    this.all[at + TIMED_USEC] = (this.all[at + TIMED_USEC] as number) + usec;
+    this.all[at + TIMED_CALLS] = (this.all[at + TIMED_CALLS] as number) + weight;
+    this.all[at + TIMED_USEC] = (this.all[at + TIMED_USEC] as number) + usec * weight;
   }
 
   failed(command: number): void {
@@ -83,7 +92,38 @@ export class CommandStats {
     return calls === 0 ? undefined : usec / calls;
   }
 
+  /** Switches tracking on or off for the row of this object. */
+  track(on: boolean): void {
+    for (let command = 0; command < this.commands; command++) {
+      const at = this.base + command * FIELDS;
+      const stoppedAt = this.all[at + STOPPED_AT] as number;
+      const calls = this.all[at + CALLS] as number;
+      if (on && stoppedAt !== 0) {
+        this.all[at + UNTRACKED] = (this.all[at + UNTRACKED] as number) + calls + 1 - stoppedAt;
+        this.all[at + STOPPED_AT] = 0;
+      } else if (!on && stoppedAt === 0) {
+        this.all[at + STOPPED_AT] = calls + 1;
+      }
+    }
+  }
+
+  /** Calls of a command, by all rows, while tracking was on. */
+  trackedCalls(command: number): number {
+    let sum = 0;
+    for (let row = 0; row < this.rows; row++) {
+      const at = (row * this.commands + command) * FIELDS;
+      const stoppedAt = this.all[at + STOPPED_AT] as number;
+      const end = stoppedAt === 0 ? (this.all[at + CALLS] as number) : stoppedAt - 1;
+      sum += end - (this.all[at + UNTRACKED] as number);
+    }
+    return sum;
+  }
+
   reset(): void {
-    this.all.fill(0);
+    for (let at = 0; at < this.all.length; at += FIELDS) {
+      const isStopped = this.all[at + STOPPED_AT] !== 0;
+      this.all.fill(0, at, at + FIELDS);
+      if (isStopped) this.all[at + STOPPED_AT] = 1;
+    }
   }
 }

@@ -42,7 +42,9 @@ import {
 } from "../memory/lock.ts";
 import { OOM, unknownCommand, unknownSubcommand, wrongArity } from "../protocol/errors.ts";
 import type { Reply } from "../protocol/reply.ts";
-import { SAMPLE_EVERY } from "./command-stats.ts";
+import { CallTimes } from "./call-times.ts";
+import type { Config } from "./config/config.ts";
+import { headsOfBigs } from "./slow-log.ts";
 import type { ThreadServer } from "./thread-server.ts";
 
 /** Longest wait for a lock before the session is parked. */
@@ -57,7 +59,7 @@ const LAST_SLOT = SLOTS - 1;
 const NO_SLOT = -1;
 
 /** How far a command that visits one shard after another has come. */
-type EachProgress = { state: unknown; shard: number };
+type EachProgress = { state: unknown; shard: number; spentMs: number };
 
 export const DONE = 0;
 /** A lock was not had: run the same request again when `parkedShard` is released. */
@@ -80,6 +82,7 @@ export class Dispatcher {
   private readonly waiting: Waiting;
   private readonly counters: LockCounters;
   private readonly keys: KeyList = new KeyList();
+  readonly times: CallTimes;
   private readonly shardMarks: Uint8Array;
   private readonly shardList: Int32Array;
   private shardCount = 0;
@@ -97,13 +100,23 @@ export class Dispatcher {
     this.control = server.store.control;
     this.waiting = waiting;
     this.counters = counters;
+    this.times = new CallTimes(server);
     this.samples = new Int32Array(server.commands.list.length);
     this.shardMarks = new Uint8Array(server.shards);
     this.shardList = new Int32Array(server.shards);
   }
 
-  /** Runs the request in `args` and writes its reply. */
-  execute(session: Session, args: Args, reply: Reply): number {
+  configure(config: Config): void {
+    if (this.times.configure(config)) this.restartSamples();
+  }
+
+  /** The next call of every command is timed. */
+  restartSamples(): void {
+    this.samples.fill(0);
+  }
+
+  /** Runs the request in `args` and writes its reply. One that is long is timed in any case. */
+  execute(session: Session, args: Args, reply: Reply, isLong = false): number {
     const { server } = this;
     if (server.controlIsBehind()) server.takeControl();
     if (++this.sinceClock >= CLOCK_EVERY) this.readClock();
@@ -119,7 +132,10 @@ export class Dispatcher {
       return DONE;
     }
     this.lastCommand = command.id;
-    if (this.isTimed(command)) return this.runTimed(session, command, args, reply);
+    if (isLong || this.isTimed(command)) {
+      const weight = isLong || command.isAlwaysTimed ? 1 : this.times.sampleEvery;
+      return this.runTimed(session, command, args, reply, weight);
+    }
     const before = reply.errors;
     const outcome = direct
       ? this.runOneKey(session, command, args, reply)
@@ -128,38 +144,57 @@ export class Dispatcher {
     return outcome;
   }
 
-  /** True for the slow, and for every SAMPLE_EVERY-th call of any other command. */
+  /** True for what may be slow, and for one of every so many calls of any other command. */
   private isTimed(command: Command): boolean {
     const left = (this.samples[command.id] as number) - 1;
     this.samples[command.id] = left;
-    if (left >= 0) return (command.flagBits & FLAG_SLOW_CLOCK) !== 0;
-    this.samples[command.id] = SAMPLE_EVERY - 1;
+    if (left >= 0) return command.isAlwaysTimed;
+    this.samples[command.id] = this.times.sampleEvery - 1;
     return true;
   }
 
-  private runTimed(session: Session, command: Command, args: Args, reply: Reply): number {
+  /** The call stands for `weight` calls. */
+  private runTimed(
+    session: Session,
+    command: Command,
+    args: Args,
+    reply: Reply,
+    weight: number,
+  ): number {
     const before = reply.errors;
+    const bigHeads = headsOfBigs(args);
+    const progress = session.progress as EachProgress | null;
+    const spentMs = progress === null ? 0 : progress.spentMs;
+    const waitedMs = this.counters.waitMs;
     const began = this.waiting.now();
     const outcome = this.run(session, command, args, reply);
-    if (outcome !== DONE) return outcome;
-    this.ran(command, reply.errors - before);
-    this.server.commandStats.timed(command.id, (this.waiting.now() - began) * 1000);
+    const ms = this.waiting.now() - began - (this.counters.waitMs - waitedMs);
+    if (outcome !== DONE) {
+      const stopped = session.progress as EachProgress | null;
+      if (stopped !== null) stopped.spentMs = spentMs + ms;
+      return outcome;
+    }
+    if (this.ran(command, reply.errors - before)) {
+      this.times.record(session, command, args, bigHeads, spentMs + ms, weight);
+    }
     if ((command.flagBits & FLAG_SLOW_CLOCK) !== 0) this.readClock();
     return DONE;
   }
 
-  private ran(command: Command, errors: number): void {
+  /** Counts a call; false if it was refused before it ran. */
+  private ran(command: Command, errors: number): boolean {
     if (errors !== 0) {
       if (this.wasRefused) {
         // It was counted as rejected and is no call.
         this.wasRefused = false;
-        return;
+        return false;
       }
       this.countErrors(errors);
       this.server.commandStats.failed(command.id);
     }
     this.commandsRun++;
     this.server.commandStats.called(command.id);
+    return true;
   }
 
   /** Counts error replies under the code of the last one. */
@@ -495,7 +530,7 @@ export class Dispatcher {
   private beginEach(each: EachCommand, db: Database, args: Args): EachProgress {
     const state = each.begin(db, args);
     const shard = each.firstShard?.(db, state) ?? this.server.store.shardOf(db.scopeFirst);
-    return { state, shard };
+    return { state, shard, spentMs: 0 };
   }
 
   /** Runs something under one shard's lock; false if it is not had within PATIENCE_MS. */

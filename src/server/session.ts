@@ -216,7 +216,7 @@ export class ClientSession implements Session, LinkHandler {
     if (args.count > 0) {
       if (parser.outOfMemory) {
         reply.error(OOM);
-      } else if (this.server.dispatcher.execute(this, args, reply) !== DONE) {
+      } else if (this.server.dispatcher.execute(this, args, reply, isLongRequest(args)) !== DONE) {
         this.hasRequest = true;
         this.parkHere();
         return false;
@@ -508,4 +508,10 @@ function isLoopback(remote: string): boolean {
 
 function isLong(reply: Reply): boolean {
   return reply.length + reply.sharedBytes > WRITE_PIECE_BYTES;
+}
+
+/** Of a request that the parser holds. */
+function isLongRequest(args: Args): boolean {
+  if (args.bigs !== null) return true;
+  return (args.end[args.count - 1] as number) - (args.start[0] as number) > BIG_ARGUMENT_BYTES;
 }

@@ -22,11 +22,17 @@ import type { ChunkMessage, PoolHost } from "../memory/pool.ts";
 import { BELL_WORDS } from "./bell.ts";
 import { ClientTable, clientTableBytes } from "./client-table.ts";
 import { CommandStats, commandStatsBytes } from "./command-stats.ts";
+import { LATENCY_EVENT_BYTES, LatencyEvents } from "./latency-events.ts";
+import { LatencyHistograms, latencyHistogramBytes } from "./latency-histogram.ts";
+import { SlowLog, slowLogBytes } from "./slow-log.ts";
 
 export type SharedState = {
   control: SharedArrayBuffer;
   stats: SharedArrayBuffer;
   commandStats: SharedArrayBuffer;
+  latencyHistograms: SharedArrayBuffer;
+  latencyEvents: SharedArrayBuffer;
+  slowLog: SharedArrayBuffer;
   clients: SharedArrayBuffer;
   slots: SharedArrayBuffer;
   bells: SharedArrayBuffer;
@@ -64,6 +70,11 @@ export function makeSharedState(options: SharedOptions): SharedState {
     control,
     stats: new SharedArrayBuffer(statsBytes(rows)),
     commandStats: new SharedArrayBuffer(commandStatsBytes(rows, options.commands)),
+    latencyHistograms: new SharedArrayBuffer(
+      latencyHistogramBytes(options.threads, options.commands),
+    ),
+    latencyEvents: new SharedArrayBuffer(LATENCY_EVENT_BYTES),
+    slowLog: new SharedArrayBuffer(slowLogBytes()),
     clients: new SharedArrayBuffer(clientTableBytes(options.clientRows)),
     slots: new SharedArrayBuffer(SLOTS * 4),
     bells: new SharedArrayBuffer(options.threads * BELL_WORDS * 4),
@@ -79,6 +90,9 @@ export type ThreadView = {
   /** By row: one per thread, then one per owner port. */
   stats: Stats[];
   commandStats: CommandStats[];
+  latencyHistograms: LatencyHistograms;
+  latencyEvents: LatencyEvents;
+  slowLog: SlowLog;
   clients: ClientTable;
   slots: Int32Array;
 };
@@ -103,10 +117,15 @@ export function viewShared(
     commandStats.push(new CommandStats(shared.commandStats, rows, shared.commands, row));
   }
   const own = stats[thread] as Stats;
+  const { waiting, counters } = world.pool;
+  const by = { thread, waiting, counters };
   return {
     store: new Store({ heap, thread, databases, clock, random, stats: own }),
     stats,
     commandStats,
+    latencyHistograms: new LatencyHistograms(shared.latencyHistograms, shared.commands, thread),
+    latencyEvents: new LatencyEvents(shared.latencyEvents, by),
+    slowLog: new SlowLog(shared.slowLog, by),
     clients: new ClientTable(shared.clients, thread, shared.threads),
     slots: new Int32Array(shared.slots),
   };

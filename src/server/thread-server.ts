@@ -23,7 +23,10 @@ import type { Change, Config } from "./config/config.ts";
 import { type ControlChannel, ControlLog } from "./control-log.ts";
 import { Dispatcher } from "./dispatch.ts";
 import { Rates } from "./info/rates.ts";
+import type { LatencyEvents } from "./latency-events.ts";
+import type { LatencyHistograms } from "./latency-histogram.ts";
 import { ClientSession } from "./session.ts";
+import type { SlowLog } from "./slow-log.ts";
 import type { Topology } from "./topology.ts";
 
 /** Records freed or expired under one lock, and locks taken in one tick. */
@@ -42,6 +45,8 @@ const TIME_CAP = statIndex("expired_time_cap_reached");
 export type ControlEntry =
   | { kind: "config"; changes: Change[] }
   | { kind: "active-expire"; on: boolean }
+  /** Statistics were set to zero. */
+  | { kind: "stats-reset" }
   | { kind: "shutdown" };
 
 export type ThreadHost = ControlChannel<ControlEntry> & {
@@ -66,6 +71,9 @@ export type ThreadParts = {
   config: Config;
   stats: Stats[];
   commandStats: CommandStats[];
+  latencyHistograms: LatencyHistograms;
+  latencyEvents: LatencyEvents;
+  slowLog: SlowLog;
   clients: ClientTable;
   topology: Topology | null;
   random: RandomSource;
@@ -83,6 +91,9 @@ export class ThreadServer implements Server {
   /** Rows that the running session is counted in. */
   stats: Stats;
   commandStats: CommandStats;
+  readonly latencyHistograms: LatencyHistograms;
+  readonly latencyEvents: LatencyEvents;
+  readonly slowLog: SlowLog;
   readonly clients: ClientTable;
   readonly topology: Topology | null;
   readonly random: RandomSource;
@@ -117,6 +128,9 @@ export class ThreadServer implements Server {
     this.allCommandStats = parts.commandStats;
     this.stats = parts.stats[parts.thread] as Stats;
     this.commandStats = parts.commandStats[parts.thread] as CommandStats;
+    this.latencyHistograms = parts.latencyHistograms;
+    this.latencyEvents = parts.latencyEvents;
+    this.slowLog = parts.slowLog;
     this.clients = parts.clients;
     this.topology = parts.topology;
     this.random = parts.random;
@@ -163,6 +177,9 @@ export class ThreadServer implements Server {
       case "active-expire":
         this.activeExpire = entry.on;
         return;
+      case "stats-reset":
+        this.dispatcher.restartSamples();
+        return;
       case "shutdown":
         this.end();
         return;
@@ -182,6 +199,10 @@ export class ThreadServer implements Server {
     this.store.bulkMax = this.config.bulkMax;
     this.store.rdbCompression = this.config.rdbCompression;
     this.store.rdbWriteVersion = this.config.rdbWriteVersion;
+    this.dispatcher.configure(this.config);
+    for (const [row, stats] of this.allCommandStats.entries()) {
+      if (this.threadOfRow(row) === this.thread) stats.track(this.config.latencyTracking);
+    }
   }
 
   /** True if so many bytes may be allocated: the heap has them and maxmemory allows it. */
@@ -334,6 +355,7 @@ export class ThreadServer implements Server {
       if (clock.monotonicMs() - began > TICK_BUDGET_MS) break;
     }
     this.expiryShard = shard;
+    this.dispatcher.times.event("expire-cycle", clock.monotonicMs() - began);
     if (isBehind) this.stats.add(TIME_CAP, 1);
     return isBehind;
   }
@@ -372,7 +394,11 @@ export class ThreadServer implements Server {
     for (const name of STAT_NAMES) {
       if (!GAUGES.has(name)) this.stats.reset(name);
     }
+    for (const { id } of this.commands.list) {
+      if (this.commandStats.use(id).calls > 0) this.latencyHistograms.reset(id);
+    }
     this.commandStats.reset();
+    this.controlLog.publish({ kind: "stats-reset" });
   }
 
   withShard(shard: number, run: () => void): boolean {

@@ -147,6 +147,12 @@ export const ALLOWED: readonly Allowed[] = [
     reason: "sent to all nodes",
   },
   {
+    commands: ["latency|reset"],
+    path: "info.tips",
+    since: "7.2.0",
+    reason: "counts of events are summed",
+  },
+  {
     commands: ["command|getkeys", "command|getkeysandflags"],
     path: "info.arity",
     since: "7.2.0",

@@ -12,6 +12,7 @@ import { CONNECTION } from "./corpus/connection.ts";
 import { COUNTERS } from "./corpus/counters.ts";
 import { EXPIRY } from "./corpus/expiry.ts";
 import { KEYS } from "./corpus/keys.ts";
+import { OBSERVE } from "./corpus/observe.ts";
 import { SERVER } from "./corpus/server.ts";
 import { STRINGS } from "./corpus/strings.ts";
 import { Differential, type Mismatch, report } from "./runner.ts";
@@ -24,6 +25,7 @@ const CORPORA: readonly (readonly [string, string])[] = [
   ["expiry", EXPIRY],
   ["connection", CONNECTION],
   ["server", SERVER],
+  ["observe", OBSERVE],
 ];
 
 test("every row of the allowlist and every rule has a case", () => {

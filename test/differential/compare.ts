@@ -132,6 +132,51 @@ export const rules: readonly Rule[] = [
     ),
   },
   {
+    command: /^SLOWLOG GET\b/,
+    reason: "ids, times and ports are each server's own: the words and the client's name",
+    same: byText((reply) =>
+      itemsOf(reply).map((entry) => {
+        const [, , , words, , name] = itemsOf(entry);
+        return `${show(words as Reply)} ${show(name as Reply)}`;
+      }),
+    ),
+  },
+  {
+    command: /^LATENCY (LATEST|HISTORY)\b/,
+    reason: "times are measurements: which events there are",
+    same: byText((reply) => itemsOf(reply).map((entry) => show(entry).replace(/:\d+/g, ":n"))),
+  },
+  {
+    command: /^LATENCY GRAPH\b/,
+    reason: "times are measurements",
+    same: byText((reply) => [textOf(reply).replace(/\d+/g, "n")]),
+  },
+  {
+    command: /^LATENCY DOCTOR$/,
+    reason:
+      "times are measurements, and not all of Redis's advice helps here: what comes before it",
+    same: byText((reply) => [
+      textOf(reply)
+        .replace(/[\d.]+/g, "n")
+        .replace(/\n\nI have a few advices[\s\S]*/, ""),
+    ]),
+  },
+  {
+    command: /^LATENCY HISTOGRAM\b/,
+    reason: "times are measurements, the order is that of a hash table: commands and their calls",
+    same: byText((reply) => pairs(reply).map(callsOf).sort()),
+  },
+  {
+    command: /^INFO LATENCYSTATS$/,
+    reason: "times are measurements; rows come in the order of a hash table",
+    same: byText((reply) =>
+      textOf(reply)
+        .replace(/(p[\d.]+)=[\d.]+/g, "$1=n")
+        .split("\r\n")
+        .sort(),
+    ),
+  },
+  {
     command: /^INFO KEYSPACE$/,
     reason: "avg_ttl is an estimate, subexpiry is newer than 7.0",
     same: byText((reply) =>
@@ -223,6 +268,11 @@ function pairs(reply: Reply): string[] {
     out.push(`${show(items[i] as Reply)} ${show(items[i + 1] as Reply)}`);
   }
   return out;
+}
+
+/** A command's name and number of calls, of its pair in LATENCY HISTOGRAM. */
+function callsOf(pair: string): string {
+  return pair.replace(/(:\d+) \$"histogram_usec".*/, "$1");
 }
 
 function hello(reply: Reply): string[] {

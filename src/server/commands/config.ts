@@ -6,6 +6,7 @@ import type { CommandSpec } from "../../command/spec.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import type { Change } from "../config/config.ts";
 import { rewriteFile } from "../config/rewrite.ts";
+import { findDirective } from "../config/table.ts";
 import {
   CONFIG_GET_META,
   CONFIG_HELP_META,
@@ -56,8 +57,18 @@ function movePort(session: Session, port: number, changes: Change[]): void {
   );
 }
 
+/** The values of directives that are secrets. */
+function secretValues(args: Args): number[] {
+  const found: number[] = [];
+  for (let i = FIRST; i + 1 < args.count; i += 2) {
+    if (findDirective(args.text(i))?.row.sensitive === true) found.push(i + 1);
+  }
+  return found;
+}
+
 export const CONFIG_SET: CommandSpec = {
   ...CONFIG_SET_META,
+  hidden: secretValues,
   locks: "none",
   run(session: Session, args: Args, reply: Reply): void {
     const { server } = session;

@@ -107,8 +107,18 @@ function isDefaultUser(args: Args, i: number): boolean {
   return args.length(i) === DEFAULT_USER.length && args.text(i) === DEFAULT_USER;
 }
 
+/** The user and password of each AUTH option. */
+function helloSecrets(args: Args): number[] {
+  const found: number[] = [];
+  for (let i = 2; i + 2 < args.count; i++) {
+    if (args.is(i, "AUTH")) found.push(++i, ++i);
+  }
+  return found;
+}
+
 export const HELLO: CommandSpec = {
   ...HELLO_META,
+  hidden: helloSecrets,
   locks: "none",
   run(session: Session, args: Args, reply: Reply): void {
     const hello = parseHelloOrReply(session, args, reply);
@@ -137,6 +147,7 @@ export const HELLO: CommandSpec = {
 
 export const AUTH: CommandSpec = {
   ...AUTH_META,
+  hidden: (args) => (args.count > 3 ? [] : [1, 2]),
   locks: "none",
   run(_session: Session, args: Args, reply: Reply): void {
     if (args.count > 3) reply.error(SYNTAX_ERROR);

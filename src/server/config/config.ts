@@ -91,6 +91,14 @@ export class Config {
   debugCommand: Allowed = "no";
   protectedConfigs: Allowed = "no";
 
+  /** Microseconds; negative: never. */
+  slowlogUsec = 0;
+  slowlogLength = 0;
+  /** 0: off. */
+  latencyThresholdMs = 0;
+  latencyTracking = false;
+  latencyPercentiles: readonly number[] = [];
+
   readonly #texts = new Map<string, string>();
   readonly #shown = new Map<string, string>();
 
@@ -226,6 +234,7 @@ export class Config {
     this.#refreshNetwork();
     this.#refreshMemory();
     this.#refreshOwners();
+    this.#refreshTimes();
     this.dir = this.text("dir");
     this.logfile = this.text("logfile");
     this.logLevel = this.text("loglevel") as LogLevel;
@@ -280,6 +289,15 @@ export class Config {
     this.announceIp = this.text("cluster-announce-ip");
     this.announceHostname = this.text("cluster-announce-hostname");
     this.endpointType = this.text("cluster-preferred-endpoint-type") as EndpointType;
+  }
+
+  #refreshTimes(): void {
+    this.slowlogUsec = this.number("slowlog-log-slower-than");
+    this.slowlogLength = this.number("slowlog-max-len");
+    this.latencyThresholdMs = this.number("latency-monitor-threshold");
+    this.latencyTracking = this.flag("latency-tracking");
+    const percentiles = this.text("latency-tracking-info-percentiles");
+    this.latencyPercentiles = splitAtBlanks(percentiles).map(Number);
   }
 
   #portNumber(name: string): number {

@@ -361,7 +361,7 @@ export const LATENCY: readonly Directive[] = [
     type: integer(0, INT64_MAX),
     default: "0",
     set: "live",
-    support: "accepted",
+    support: "works",
     summary: "Milliseconds above which an event is remembered for LATENCY; 0 is never.",
   },
   {
@@ -369,7 +369,7 @@ export const LATENCY: readonly Directive[] = [
     type: yesNo,
     default: "yes",
     set: "live",
-    support: "accepted",
+    support: "works",
     summary: "Keeps a distribution of latencies for each command.",
   },
   {
@@ -377,7 +377,7 @@ export const LATENCY: readonly Directive[] = [
     type: percentiles,
     default: "50 99 99.9",
     set: "live",
-    support: "accepted",
+    support: "works",
     summary: "Percentiles of latency in INFO.",
   },
 ];

@@ -292,7 +292,7 @@ export const PROCESS: readonly Directive[] = [
     type: integer(-1, INT64_MAX),
     default: "10000",
     set: "live",
-    support: "accepted",
+    support: "works",
     summary: "Microseconds above which a command goes to the slow log; -1 is never.",
   },
   {
@@ -300,7 +300,7 @@ export const PROCESS: readonly Directive[] = [
     type: integer(0, INT64_MAX),
     default: "128",
     set: "live",
-    support: "accepted",
-    summary: "Entries of the slow log.",
+    support: "works",
+    summary: "Entries of the slow log, as far as they fit 16 MiB.",
   },
 ];

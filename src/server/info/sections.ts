@@ -6,7 +6,7 @@ import { type Section, writeSection } from "./section.ts";
 import { SERVER } from "./server.ts";
 import { CLUSTER, CPU, KEYSPACE, MODULES, REPLICATION } from "./small-sections.ts";
 import { STATS } from "./stats.ts";
-import { COMMANDSTATS, ERRORSTATS, THREADS } from "./use-sections.ts";
+import { COMMANDSTATS, ERRORSTATS, LATENCYSTATS, THREADS } from "./use-sections.ts";
 import type { InfoView } from "./view.ts";
 
 export const SECTIONS: readonly Section[] = [
@@ -20,6 +20,7 @@ export const SECTIONS: readonly Section[] = [
   MODULES,
   COMMANDSTATS,
   ERRORSTATS,
+  LATENCYSTATS,
   THREADS,
   CLUSTER,
   KEYSPACE,

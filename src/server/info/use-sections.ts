@@ -2,6 +2,7 @@
 import { ERROR_CODES, errorStat } from "../../keyspace/stats.ts";
 import { SPAN_BYTES } from "../../limits.ts";
 import { H_FREE_SPANS, H_SPANS_USED } from "../../memory/layout.ts";
+import { valueAtPercentile } from "../latency-histogram.ts";
 import { type Field, family, field, type Section } from "./section.ts";
 import type { InfoView } from "./view.ts";
 
@@ -49,6 +50,38 @@ export const ERRORSTATS: Section = {
   inDefault: true,
   about: "Error replies by their first word.",
   entries: [family("errorstat_<code>", "How many; OTHER are all that are rare.", errorLines)],
+};
+
+function latencyLines({ server }: InfoView): string[] {
+  const { commands, commandStats, config, latencyHistograms } = server;
+  const { latencyPercentiles } = config;
+  if (!config.latencyTracking) return [];
+  const lines: string[] = [];
+  for (const { id, name } of commands.list) {
+    if (commandStats.trackedCalls(id) === 0) continue;
+    const histogram = latencyHistograms.of(id);
+    if (histogram.total === 0) continue;
+    const values = latencyPercentiles.map((percentile) => {
+      const usec = valueAtPercentile(histogram, percentile) / 1000;
+      return `p${percentile}=${usec.toFixed(3)}`;
+    });
+    lines.push(`latency_percentiles_usec_${name}:${values.join(",")}`);
+  }
+  return lines;
+}
+
+export const LATENCYSTATS: Section = {
+  title: "Latencystats",
+  names: ["latencystats"],
+  inDefault: false,
+  about: "How long calls of each command took, on all ports; empty if `latency-tracking` is off.",
+  entries: [
+    family(
+      "latency_percentiles_usec_<command>",
+      "Microseconds, for each of `latency-tracking-info-percentiles`, of the calls that were timed.",
+      latencyLines,
+    ),
+  ],
 };
 
 /** A counter of all threads, whichever port was asked. */

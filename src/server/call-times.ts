@@ -1,0 +1,90 @@
+/**
+ * What is done with the time that a call took: statistics, histogram, and, if it was long enough,
+ * an entry of the slow log and a sample for LATENCY. Also how often calls are timed at all.
+ *
+ * The time is that of running: waiting for locks, and the time that a session was parked, are not
+ * in it.
+ */
+import type { Args } from "../base/args.ts";
+import type { Command } from "../command/command.ts";
+import { FLAG_FAST, FLAG_SKIP_SLOWLOG } from "../command/flags.ts";
+import type { Session } from "../command/session.ts";
+import { SAMPLE_EVERY } from "./command-stats.ts";
+import type { Config } from "./config/config.ts";
+import type { LatencyEvent } from "./latency-events.ts";
+import { slowLogWords } from "./slow-log.ts";
+import type { ThreadServer } from "./thread-server.ts";
+
+/** Whoever wants to see calls as short as this wants all of them timed. */
+const SAMPLED_USEC = 1000;
+
+export class CallTimes {
+  /** Of so many calls of a fast command one is timed. */
+  sampleEvery: number = SAMPLE_EVERY;
+  /** Shortest calls that are looked at twice. */
+  private noticedUsec = Number.POSITIVE_INFINITY;
+  private slowUsec = Number.POSITIVE_INFINITY;
+  private latencyMs = Number.POSITIVE_INFINITY;
+  private tracks = true;
+  private readonly server: ThreadServer;
+
+  constructor(server: ThreadServer) {
+    this.server = server;
+  }
+
+  /** True if it is not as before who is timed, or what for. */
+  configure(config: Config): boolean {
+    const before = [this.sampleEvery, this.tracks];
+    const { slowlogUsec, slowlogLength, latencyThresholdMs } = config;
+    const isLogging = slowlogUsec >= 0 && slowlogLength > 0;
+    this.slowUsec = isLogging ? slowlogUsec : Number.POSITIVE_INFINITY;
+    this.latencyMs = latencyThresholdMs > 0 ? latencyThresholdMs : Number.POSITIVE_INFINITY;
+    this.noticedUsec = Math.min(this.slowUsec, this.latencyMs * 1000);
+    const timesAll = this.slowUsec < SAMPLED_USEC || latencyThresholdMs > 0;
+    this.sampleEvery = timesAll ? 1 : SAMPLE_EVERY;
+    this.tracks = config.latencyTracking;
+    // As Redis, which does so when it logs CONFIG SET: a log of length 0 keeps what it has.
+    if (isLogging) this.server.slowLog.trim(slowlogLength);
+    return this.sampleEvery !== before[0] || this.tracks !== before[1];
+  }
+
+  /** A call took `ms` milliseconds and stands for `weight` calls. */
+  record(
+    session: Session,
+    command: Command,
+    args: Args,
+    bigHeads: readonly string[] | null,
+    ms: number,
+    weight: number,
+  ): void {
+    const { server } = this;
+    const usec = Math.max(0, ms * 1000);
+    server.commandStats.timed(command.id, usec, weight);
+    if (this.tracks) server.latencyHistograms.record(command.id, usec, weight);
+    if (usec < this.noticedUsec) return;
+    if (usec >= this.latencyMs * 1000) {
+      const isFast = (command.flagBits & FLAG_FAST) !== 0;
+      this.sample(isFast ? "fast-command" : "command", usec / 1000);
+    }
+    if (usec < this.slowUsec || (command.flagBits & FLAG_SKIP_SLOWLOG) !== 0) return;
+    const hidden = command.spec.hidden?.(args) ?? [];
+    const entry = {
+      unixSeconds: Math.floor(server.store.clock.unixMs / 1000),
+      usec: Math.floor(usec),
+      words: slowLogWords(args, bigHeads, hidden),
+      address: session.remote,
+      clientName: session.name,
+    };
+    server.slowLog.add(entry, server.config.slowlogLength);
+  }
+
+  /** Something else than a command took so long. */
+  event(event: LatencyEvent, ms: number): void {
+    if (ms >= this.latencyMs) this.sample(event, ms);
+  }
+
+  private sample(event: LatencyEvent, ms: number): void {
+    const { latencyEvents, store } = this.server;
+    latencyEvents.add(event, ms, Math.floor(store.clock.unixMs / 1000));
+  }
+}
