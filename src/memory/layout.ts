@@ -78,22 +78,27 @@ export const LOCK_STARVING = 1;
 /** Thread that holds the lock, plus 1. */
 export const LOCK_OWNER = 2;
 /** Bit per thread (modulo 32) with a session parked behind this lock. */
-export const LOCK_PARKED = 4;
+export const LOCK_PARKED = 3;
 
+/**
+ * What every command writes lies in the first 16 words, beside the lock: another thread that takes
+ * the lock next gets it all with one cache line.
+ */
 export const SHARD_ROW_WORDS = 320;
 /** Units in blocks, by the shard that allocated or freed them; only the sum means something. */
-export const S_UNITS_USED = 8;
-export const S_SPANS = 9;
+export const S_UNITS_USED = 4;
+export const S_SPANS = 5;
 /** Stack of blocks freed under another shard's lock. */
-export const S_REMOTE_FREE = 10;
-/** Latest unix milliseconds a command ran at here, as two halves of a double. */
-export const S_TIME_LOW = 12;
-/** Next place of the flight recorder. */
-export const S_RECORDER_AT = 14;
+export const S_REMOTE_FREE = 6;
 /** Where the expiry walk stands: 10 bits database, 14 bits slot, the highest 7 bits of the hash. */
-export const S_EXPIRY_CURSOR = 15;
-export const S_RECORDER = 16;
-export const RECORDER_ENTRIES = 16;
+export const S_EXPIRY_CURSOR = 7;
+/** Latest unix milliseconds a command ran at here, as two halves of a double. */
+export const S_TIME_LOW = 8;
+/** Commands that the flight recorder has had; the last ones are in its ring. */
+export const S_RECORDER_AT = 10;
+/** Per command: 10 bits command + 1, 7 bits thread, 15 bits slot + 1. */
+export const S_RECORDER = 11;
+export const RECORDER_ENTRIES = 4;
 /** Lists of spans by the longest run of free pages, 1..8. */
 export const S_SPAN_LISTS = 48;
 /** What a drain of the remote frees has left for the next one: a list that the owner alone has. */

@@ -565,10 +565,9 @@ export class Dispatcher {
   private record(line: number, command: number, slot: number): void {
     const { control } = this;
     const at = control[line + S_RECORDER_AT] as number;
-    control[line + S_RECORDER_AT] = (at + 1) & (RECORDER_ENTRIES - 1);
-    const entry = line + S_RECORDER + 2 * at;
-    control[entry] = (command << 16) | this.server.thread;
-    control[entry + 1] = slot;
+    control[line + S_RECORDER_AT] = (at + 1) | 0;
+    control[line + S_RECORDER + (at & (RECORDER_ENTRIES - 1))] =
+      ((command + 1) << 22) | (this.server.thread << 15) | (slot + 1);
   }
 }
 

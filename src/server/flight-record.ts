@@ -32,13 +32,10 @@ function entries(control: Int32Array, row: number, commands: CommandTable): stri
   const { list } = commands;
   const lines: string[] = [];
   const next = control[row + S_RECORDER_AT] as number;
-  for (let n = 1; n <= RECORDER_ENTRIES; n++) {
-    const at = row + S_RECORDER + 2 * ((next - n) & (RECORDER_ENTRIES - 1));
-    const word = control[at] as number;
-    const slot = control[at + 1] as number;
-    if (word === 0 && slot === 0) break;
-    const name = list[word >>> 16]?.name ?? "?";
-    lines.push(`  ${name} slot ${slot} thread ${word & 0xffff}`);
+  for (let n = 1; n <= Math.min(next >>> 0, RECORDER_ENTRIES); n++) {
+    const word = control[row + S_RECORDER + ((next - n) & (RECORDER_ENTRIES - 1))] as number;
+    const name = list[(word >>> 22) - 1]?.name ?? "?";
+    lines.push(`  ${name} slot ${(word & 0x7fff) - 1} thread ${(word >>> 15) & 0x7f}`);
   }
   return lines;
 }
