@@ -90,7 +90,8 @@ function section(command: Command): string[] {
     const { since, replacedBy } = spec.deprecated;
     lines.push(`Deprecated since ${since}, replaced by ${replacedBy}.`, "");
   }
-  lines.push(`- Since: ${spec.since}`, `- Complexity: ${spec.complexity}`);
+  lines.push(`- Since: ${spec.since}`);
+  if (spec.complexity !== "") lines.push(`- Complexity: ${spec.complexity}`);
   const flags = namesOfBits(command.flagBits, FLAG_NAMES, FLAGS_SHOWN);
   if (flags.length > 0) lines.push(`- Flags: ${flags.join(", ")}`);
   const categories = namesOfBits(command.categoryBits, CATEGORY_NAMES, CATEGORY_NAMES.length);

@@ -9,7 +9,9 @@ import { CONNECTION_COMMANDS } from "./server/commands/connection.ts";
 import { DEBUG_COMMANDS } from "./server/commands/debug.ts";
 import { INFO_COMMANDS } from "./server/commands/info.ts";
 import { LATENCY_COMMANDS } from "./server/commands/latency.ts";
+import { MEMORY_COMMANDS } from "./server/commands/memory.ts";
 import { SLOWLOG_COMMANDS } from "./server/commands/slowlog.ts";
+import { STATE_COMMANDS } from "./server/commands/state.ts";
 import { KEY_COMMANDS } from "./types/keys/commands.ts";
 import { STRING_COMMANDS } from "./types/string/commands.ts";
 
@@ -23,6 +25,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...INFO_COMMANDS,
   ...SLOWLOG_COMMANDS,
   ...LATENCY_COMMANDS,
+  ...MEMORY_COMMANDS,
+  ...STATE_COMMANDS,
   ...DEBUG_COMMANDS,
   ...CLUSTER_COMMANDS,
 ];

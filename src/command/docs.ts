@@ -114,8 +114,8 @@ export function commandDocs(command: Command): Doc {
     ["summary", spec.summary],
     ["since", spec.since],
     ["group", spec.group],
-    ["complexity", spec.complexity],
   ];
+  if (spec.complexity !== "") entries.push(["complexity", spec.complexity]);
   const docFlags = [];
   if (spec.deprecated !== undefined) docFlags.push("deprecated");
   if (spec.system) docFlags.push("syscmd");

@@ -20,6 +20,7 @@ export type CommandMeta = {
   name: string;
   group: Group;
   since: string;
+  /** Empty for the few of which Redis says nothing. */
   complexity: string;
   summary: string;
   flags: readonly CommandFlag[];

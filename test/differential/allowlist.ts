@@ -41,7 +41,7 @@ export const differences: readonly Difference[] = [
     ours: /^-ERR wrong number of arguments for 'client\|setinfo' command$/,
   },
   {
-    line: /^(OBJECT (HELP|help)|(CLIENT|CONFIG|COMMAND|SLOWLOG|LATENCY) HELP)$/,
+    line: /^(OBJECT (HELP|help)|(CLIENT|CONFIG|COMMAND|SLOWLOG|LATENCY|MEMORY) HELP)$/,
     since: "7.2",
     reason: "the last line reads otherwise; CLIENT HELP lists what is new",
     ours: /^\*\[\+\w+ <subcommand> \[<arg> .*\+HELP \+ {4}Print this help\.\]$/,

@@ -109,6 +109,35 @@ export const rules: readonly Rule[] = [
     same: byText((reply) => [reply.mark, String("value" in reply && Number(reply.value) > 0)]),
   },
   {
+    command: /^MEMORY STATS$/,
+    reason: "sizes are each server's own; 7.4 has more of them: all of 7.0 must be there",
+    same: (oracle, ours) =>
+      withError(oracle.reply, ours.reply, () => {
+        const names = new Set(memoryStats(ours.reply));
+        return memoryStats(oracle.reply).every((name) => names.has(name));
+      }),
+  },
+  {
+    command: /^MEMORY (DOCTOR|MALLOC-STATS)$/,
+    reason: "texts about each server's own memory",
+    same: byText((reply) => [reply.mark, String(textOf(reply).length > 0)]),
+  },
+  {
+    command: /^LASTSAVE$/,
+    reason: "when each server was started",
+    same: byText((reply) => [reply.mark, String(Number(textOf(reply)) > 1.7e9)]),
+  },
+  {
+    command: /^LOLWUT\b/,
+    reason: "the version, and random pictures: their size is compared",
+    same: byText((reply) => [
+      reply.mark,
+      textOf(reply)
+        .replace(/ver\. .*/, "ver. n")
+        .replace(/\xe2[\xa0-\xa3][\x80-\xbf]/g, "."),
+    ]),
+  },
+  {
     command: /^DEBUG OBJECT /,
     reason: "addresses, sizes and clocks",
     same: byText((reply) => {
@@ -268,6 +297,13 @@ function pairs(reply: Reply): string[] {
     out.push(`${show(items[i] as Reply)} ${show(items[i + 1] as Reply)}`);
   }
   return out;
+}
+
+/** Names with the marks of their values; 7.4 has no table from slots to keys. */
+function memoryStats(reply: Reply): string[] {
+  return pairs(reply).map((pair) =>
+    pair.replace(/ \$"overhead.hashtable.slot-to-keys" :0/, "").replace(/[-\d.]+|inf|nan/g, "n"),
+  );
 }
 
 /** A command's name and number of calls, of its pair in LATENCY HISTOGRAM. */

@@ -28,6 +28,35 @@ const peak: Bytes = (view) => Math.max(used(view), spans(view, H_SPANS_PEAK));
 const limit: Bytes = ({ server }) => server.config.maxmemory;
 const system: Bytes = (view) => view.usage().systemMemoryBytes;
 
+const clients: Bytes = (view) => view.stat("connections_current") * ROW_BYTES;
+
+export type MemoryBytes = {
+  used: number;
+  dataset: number;
+  peak: number;
+  allocated: number;
+  active: number;
+  touched: number;
+  resident: number;
+  clients: number;
+  clientCount: number;
+};
+
+/** The figures of the section, for MEMORY STATS and MEMORY DOCTOR. */
+export function memoryFigures(view: InfoView): MemoryBytes {
+  return {
+    used: used(view),
+    dataset: dataset(view),
+    peak: peak(view),
+    allocated: allocated(view),
+    active: active(view),
+    touched: touched(view),
+    resident: resident(view),
+    clients: clients(view),
+    clientCount: view.stat("connections_current"),
+  };
+}
+
 /** The bytes, and the same for people. */
 function both(name: string, about: string, bytes: Bytes): Field[] {
   return [
@@ -108,11 +137,7 @@ export const MEMORY: Section = {
       mem_total_replication_buffers: 0,
       mem_clients_slaves: 0,
     }),
-    field(
-      "mem_clients_normal",
-      "Bytes of the clients' rows.",
-      (view) => view.stat("connections_current") * ROW_BYTES,
-    ),
+    field("mem_clients_normal", "Bytes of the clients' rows.", clients),
     ...idle("Nothing of it exists.", {
       mem_cluster_links: 0,
       mem_aof_buffer: 0,

@@ -1,4 +1,4 @@
-/** SLOWLOG and LATENCY: what the process remembers of calls. */
+/** SLOWLOG, LATENCY, MEMORY and what else tells of the process. */
 export const OBSERVE: string = String.raw`
 # SLOWLOG of everything
 CONFIG SET slowlog-log-slower-than 0 slowlog-max-len 128
@@ -188,4 +188,50 @@ INFO latencystats
 CONFIG SET latency-tracking-info-percentiles ""
 INFO latencystats
 CONFIG SET latency-tracking-info-percentiles "50 99 99.9"
+
+# MEMORY
+MEMORY
+MEMORY FOO
+MEMORY STATS
+SET a 1
+SELECT 2
+SET a 1
+MEMORY STATS
+MEMORY STATS x
+MEMORY PURGE
+MEMORY PURGE x
+MEMORY DOCTOR
+MEMORY DOCTOR x
+MEMORY MALLOC-STATS
+MEMORY MALLOC-STATS x
+MEMORY USAGE
+MEMORY USAGE a
+MEMORY USAGE nosuch
+MEMORY USAGE a SAMPLES
+MEMORY USAGE a SAMPLES 0
+MEMORY USAGE a SAMPLES -1
+MEMORY USAGE a SAMPLES x
+MEMORY USAGE a FOO 1
+MEMORY HELP
+MEMORY HELP x
+
+# A master without replicas
+ROLE
+role
+ROLE x
+LASTSAVE
+LASTSAVE x
+
+# LOLWUT
+LOLWUT
+LOLWUT VERSION
+LOLWUT foo
+LOLWUT VERSION x
+LOLWUT VERSION 99
+LOLWUT VERSION 5 x
+LOLWUT VERSION 5 10 x
+LOLWUT VERSION 5 10 2 x
+LOLWUT VERSION 5 10 2 2
+LOLWUT VERSION 5
+LOLWUT version 5 -10 0 0
 `;
