@@ -35,11 +35,10 @@ function* proseLines(source: string): Generator<readonly [number, string]> {
   }
 }
 
-export function checkMarkdown(
-  path: string,
-  source: string,
-  exists: (path: string) => boolean,
-): Problem[] {
+/** The repository, as far as links lead into it. */
+export type Pages = { exists(path: string): boolean; read(path: string): string };
+
+export function checkMarkdown(path: string, source: string, pages: Pages): Problem[] {
   const problems: Problem[] = [];
   let titles = 0;
   for (const [line, text] of proseLines(source)) {
@@ -50,15 +49,9 @@ export function checkMarkdown(
       }
     }
     for (const link of text.replace(/`[^`]*`/g, "").matchAll(/\]\(<?([^)\s>]+)/g)) {
-      const target = (link[1] ?? "").replace(/#.*$/, "");
-      if (target !== "" && !/^[a-z]+:/i.test(target)) {
-        const resolved = posix.normalize(posix.join(posix.dirname(path), decodeURI(target)));
-        if (target.startsWith("/") || !exists(resolved)) {
-          problems.push({
-            line,
-            text: `${target} does not exist: links are relative to the page`,
-          });
-        }
+      const wrong = linkProblem(path, source, link[1] ?? "", pages);
+      if (wrong !== null) {
+        problems.push({ line, text: wrong });
       }
     }
   }
@@ -66,4 +59,40 @@ export function checkMarkdown(
     problems.push({ line: 1, text: "no title: start the page with one # line" });
   }
   return problems;
+}
+
+/** What is wrong with a link to a file or to a heading of a page; null for those into the world. */
+function linkProblem(path: string, source: string, link: string, pages: Pages): string | null {
+  if (/^[a-z]+:/i.test(link)) {
+    return null;
+  }
+  const [target = "", anchor = ""] = link.split("#");
+  const resolved =
+    target === "" ? path : posix.normalize(posix.join(posix.dirname(path), decodeURI(target)));
+  if (target.startsWith("/") || !pages.exists(resolved)) {
+    return `${target} does not exist: links are relative to the page`;
+  }
+  if (anchor === "" || !resolved.endsWith(".md")) {
+    return null;
+  }
+  const text = resolved === path ? source : pages.read(resolved);
+  return anchorsOf(text).has(anchor) ? null : `${link}: ${resolved} has no such heading`;
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(source: string): ReadonlySet<string> {
+  const anchors = new Set<string>();
+  for (const [, text] of proseLines(source)) {
+    const heading = /^#{1,6} +(.*?)[ #]*$/.exec(text)?.[1];
+    if (heading !== undefined) {
+      const shown = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
+      const anchor = shown.replace(/[^\p{L}\p{N}_ -]/gu, "").replaceAll(" ", "-");
+      let unique = anchor;
+      for (let n = 1; anchors.has(unique); n += 1) {
+        unique = `${anchor}-${n}`;
+      }
+      anchors.add(unique);
+    }
+  }
+  return anchors;
 }

@@ -15,6 +15,7 @@ const FILE_BYTES_MAX = 256 * 1024;
 
 const root = join(import.meta.dirname, "../..");
 const exists = (path: string): boolean => existsSync(join(root, path));
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
 function listFiles(): string[] {
   const arguments_ = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
@@ -50,7 +51,7 @@ function check(path: string, files: ReadonlySet<string>): string[] {
   if (path.endsWith(".ts")) {
     problems.push(...checkSource(content, exists));
   } else if (path.endsWith(".md")) {
-    problems.push(...checkMarkdown(path, content, exists));
+    problems.push(...checkMarkdown(path, content, { exists, read }));
   }
   const test = checkTestName(path, files);
   if (test !== undefined) {
