@@ -97,6 +97,9 @@ export const HZ_MAX = 500;
 /** Bytes of `cluster-announce-hostname`, exclusive. */
 export const HOSTNAME_BYTES_MAX = 256;
 
+/** Stars that a glob pattern may go on behind, as in Redis: with more nothing matches. */
+export const GLOB_STARS_MAX = 1000;
+
 // RDB files and DUMP payloads.
 
 /** `rdb-write-version` when it is not said: what Redis 7.0 and later load. */

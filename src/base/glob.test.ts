@@ -315,3 +315,21 @@ test("the slot of a pattern is that of all keys it can match", () => {
     assert.equal(new Glob(latin1Bytes(pattern)).slot, slot, pattern);
   }
 });
+
+test("with more than a thousand stars before its last element a pattern matches nothing", () => {
+  const text = "a".repeat(3000);
+  for (const [stars, isMatch] of [
+    [999, true],
+    [1000, true],
+    [1001, false],
+    [2000, false],
+  ] as const) {
+    for (const pattern of ["*?".repeat(stars), "**a".repeat(stars), `${"*a".repeat(stars)}*`]) {
+      assert.equal(globMatchText(pattern, text, false), isMatch, `${stars} stars`);
+      assert.equal(new Glob(latin1Bytes(pattern)).matches(latin1Bytes(text), 0, 3000), isMatch);
+    }
+    // The last star takes the rest and does not count.
+    assert.equal(globMatchText("a*".repeat(stars), text, false), stars <= 1001);
+  }
+  assert.equal(globMatchText("*".repeat(3000), text, false), true);
+});

@@ -6,13 +6,15 @@
  * byte;
  *   - bounds of ranges are put in order as signed bytes and folded afterwards, so that `[Z-a]` is
  *     empty when case is ignored;
- *   - an escaped byte in a class keeps its case even when the rest ignores it.
+ *   - an escaped byte in a class keeps its case even when the rest ignores it;
+ *   - nothing matches a pattern that goes on behind more than GLOB_STARS_MAX stars.
  *
  * Each element but the star takes exactly one byte, so when an attempt fails only the last star has
  * to be tried further on. Time is at most pattern length times text length, and nothing is
  * allocated per match.
  */
 
+import { GLOB_STARS_MAX } from "../limits.ts";
 import { compareBytes, LOWER, latin1Bytes } from "./bytes.ts";
 import { keySlot } from "./crc16.ts";
 
@@ -55,10 +57,12 @@ function matchFrom(
   // Where the pattern goes on behind the last star, and where the text it has taken ends.
   let starP = -1;
   let starT = 0;
+  let stars = 0;
   while (t < end) {
     if (p < patternEnd && pattern[p] === STAR) {
       p = skipStars(pattern, p);
       if (p === patternEnd) return true;
+      if (++stars > GLOB_STARS_MAX) return false;
       starP = p;
       starT = t;
     }

@@ -1,0 +1,47 @@
+/**
+ * A copy of the parts of a Valkey checkout that its test runner reads, in a temporary folder, with
+ * the changes without which it could not be run at all:
+ *   - before each block it sends FUNCTION FLUSH, which a server without functions refuses;
+ *   - it starts src/valkey-cli and src/valkey-benchmark, for which redis-cli and redis-benchmark
+ *     stand in.
+ */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { toolPath } from "../support/environment.ts";
+import { temporaryFolder } from "../support/ports.ts";
+import { UsageError } from "./options.ts";
+
+export function copyCheckout(from: string): string {
+  const runner = path.join(from, "tests", "test_helper.tcl");
+  if (!existsSync(runner)) throw new UsageError(`${from} is no checkout of Valkey: no ${runner}`);
+  const to = temporaryFolder();
+  cpSync(path.join(realpathSync(from), "tests"), path.join(to, "tests"), { recursive: true });
+  mkdirSync(path.join(to, "tests", "tmp"), { recursive: true });
+  mkdirSync(path.join(to, "src"));
+  for (const name of ["cli", "benchmark"] as const) {
+    const tool = toolPath(`redis-${name}`);
+    if (tool !== undefined) symlinkSync(tool, path.join(to, "src", `valkey-${name}`));
+  }
+  replaceInFile(path.join(to, "tests", "support", "server.tcl"), [
+    [/^( *)r function flush$/m, "$1catch {r function flush}"],
+  ]);
+  return to;
+}
+
+/** Throws where there is nothing to replace: the runner is then another one than we know. */
+function replaceInFile(file: string, changes: readonly (readonly [RegExp, string])[]): void {
+  let text = readFileSync(file, "utf8");
+  for (const [from, to] of changes) {
+    if (!from.test(text)) throw new UsageError(`${file}: nothing matches ${from}`);
+    text = text.replace(from, to);
+  }
+  writeFileSync(file, text);
+}

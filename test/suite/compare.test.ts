@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { repositoryRoot } from "../support/environment.ts";
+import { compare, comparisonText, unitTable } from "./compare.ts";
+import { parseOptions, UNITS, UsageError } from "./options.ts";
+import { checkReasons, loadReasons, type Reasons, reasonFor, skippedNames } from "./reasons.ts";
+import type { UnitResult } from "./run-unit.ts";
+
+/** Cases by name; an empty text is one that passed, another what its failure said. */
+function result(unit: string, cases: readonly [string, string][]): UnitResult {
+  return {
+    unit,
+    seconds: 1,
+    cases: cases.map(([name, detail]) => ({ name, passed: detail === "", detail })),
+    skipped: [],
+    ignored: ["a block"],
+    broken: [],
+    aborted: null,
+    hung: null,
+    hungCases: [],
+  };
+}
+
+const REASONS: Reasons = {
+  errors: [{ error: "unknown command '(sadd)'", category: "later type", reason: "sets" }],
+  cases: [
+    { unit: "u", case: "/^MOVE", category: "leftovers", reason: "keys were left" },
+    { unit: "u", case: "never", category: "ours", reason: "of no use", skip: true },
+    { unit: "v", case: "another unit", category: "ours", reason: "not looked at" },
+  ],
+};
+
+test("what redis-server passes and we do not is listed, with its reason or without", () => {
+  const redis = [
+    result("u", [
+      ["same", ""],
+      ["twice", ""],
+      ["twice", ""],
+      ["set", ""],
+      ["MOVE it", ""],
+      ["both fail", "x"],
+      ["ahead", "x"],
+      ["not run", ""],
+    ]),
+  ];
+  const ours = [
+    result("u", [
+      ["same", ""],
+      ["twice", ""],
+      ["twice", "the second time"],
+      ["set", "ERR Unknown command 'SADD', with"],
+      ["MOVE it", "3 keys"],
+      ["both fail", "y"],
+      ["ahead", ""],
+    ]),
+  ];
+  const { missing, ahead, unused } = compare(redis, ours, REASONS);
+  assert.deepEqual(
+    missing.map(({ name, reason }) => [name, reason?.category]),
+    [
+      ["twice", undefined],
+      ["set", "later type"],
+      ["MOVE it", "leftovers"],
+      ["not run", undefined],
+    ],
+  );
+  assert.deepEqual(ahead, [{ unit: "u", name: "ahead" }]);
+  assert.deepEqual(unused, ["u: never"]);
+  const text = comparisonText({ missing, ahead, unused });
+  assert.match(text, /4 cases that redis-server passes do not pass here\.\n2 have a reason:/);
+  assert.match(text, /2 have none:\n {2}u: twice\n {6}the second time\n {2}u: not run/);
+});
+
+test("the table has a row for each unit and server and a sum for each server", () => {
+  const results = [
+    ["redis-server", [result("u", [["a", ""]]), result("v", [["b", ""]])]],
+    ["zerohop", [result("u", [["a", "x"]]), { ...result("v", []), aborted: "hung in b\nlog" }]],
+  ] as const;
+  const lines = unitTable(results).trimEnd().split("\n");
+  assert.deepEqual(
+    lines.slice(1).map((line) => line.split(/ {2,}/)),
+    [
+      ["u", "redis-server", "1", "1", "0", "0", "1", "1"],
+      ["u", "zerohop", "1", "0", "1", "0", "1", "1"],
+      ["v", "redis-server", "1", "1", "0", "0", "1", "1"],
+      ["v", "zerohop", "0", "0", "0", "0", "1", "1", "hung in b"],
+      ["all", "redis-server", "2", "2", "0", "0", "2", "2"],
+      ["all", "zerohop", "1", "0", "1", "0", "2", "2"],
+    ],
+  );
+});
+
+test("reasons.json is well formed, and what is not is refused", () => {
+  const reasons = loadReasons(repositoryRoot);
+  assert.ok(reasons.cases.length > 0 && reasons.errors.length > 0);
+  const good = REASONS.cases[0];
+  for (const [bad, text] of [
+    [{ cases: [] }, /two lists/],
+    [{ cases: [{ ...good, category: "none" }], errors: [] }, /no category none/],
+    [{ cases: [{ ...good, more: "x" }], errors: [] }, /no field more/],
+    [{ cases: [{ ...good, reason: "" }], errors: [] }, /reason is no text/],
+    [{ cases: [{ unit: "u", case: "c", category: "ours" }], errors: [] }, /reason is missing/],
+    [{ cases: [], errors: [{ ...REASONS.errors[0], error: "(" }] }, /regular expression/],
+  ] as const) {
+    assert.throws(() => checkReasons(bad), text);
+  }
+  assert.deepEqual(skippedNames(REASONS, "u"), ["never"]);
+  assert.equal(reasonFor(REASONS, "v", "MOVE it", "3 keys"), undefined);
+});
+
+test("options", () => {
+  const options = parseOptions([
+    "--valkey",
+    "/v",
+    "--unit",
+    "tests/unit/scan.tcl",
+    "--threads",
+    "4",
+  ]);
+  assert.deepEqual(options.units, ["unit/scan"]);
+  assert.deepEqual(options.servers, ["redis-server", "zerohop"]);
+  assert.equal(options.threads, 4);
+  assert.deepEqual(parseOptions(["--valkey", "/v"]).units, UNITS);
+  for (const words of [
+    [],
+    ["--valkey"],
+    ["--valkey", "/v", "--server", "keydb"],
+    ["--valkey", "/v", "--threads", "0"],
+    ["--valkey", "/v", "--what", "x"],
+  ]) {
+    assert.throws(() => parseOptions(words), UsageError);
+  }
+});
