@@ -21,7 +21,6 @@ import {
 } from "../memory/layout.ts";
 import { blockSize } from "../memory/size-classes.ts";
 import {
-  BIG_HEADER_BYTES,
   EXPIRY_BYTES,
   FLAG_EXPIRY,
   FLAG_LONG,
@@ -36,7 +35,17 @@ import {
   TYPE_MASK,
 } from "../structures/record.ts";
 import { NO_EXPIRY } from "../structures/segment.ts";
+import {
+  ACCESS_MASK,
+  accessBefore,
+  frequencyAt,
+  idleSeconds,
+  lfuAccess,
+  lfuMinutes,
+  usedAgain,
+} from "./access.ts";
 import { BIG_BLOCK_LOOSE, BIG_BLOCK_ORPHAN, BIG_BLOCK_PINS } from "./big-block.ts";
+import { Records } from "./records.ts";
 import {
   C_EXPIRES,
   C_KEYS,
@@ -62,7 +71,7 @@ export const NO_EXPIRY_MS = 0;
 
 const NO_CELLS = new Int32Array(0);
 
-export class Database {
+export class Database extends Records {
   readonly store: Store;
   readonly index: number;
   /** Slots that the running session's port stands for in CLUSTER: its owner's, or all, or none. */
@@ -76,17 +85,11 @@ export class Database {
   private cells: Int32Array = NO_CELLS;
   private base = 0;
   private readonly row: number;
-  /** The heap's views, by chunk. */
-  private readonly i32: Int32Array[];
-  private readonly u8: Uint8Array[];
-  private readonly view: DataView[];
 
   constructor(store: Store, index: number) {
+    super(store.heap);
     this.store = store;
     this.index = index;
-    this.i32 = store.heap.i32;
-    this.u8 = store.heap.u8;
-    this.view = store.heap.view;
     this.row = DATABASES_AT + index * DATABASE_ROW_WORDS + DB_ROOTS;
   }
 
@@ -177,89 +180,47 @@ export class Database {
     return 0;
   }
 
-  /** Kind (with flags), key length and value length of a short record, as one word. */
-  head(p: number): number {
-    return (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[(p & UNIT_MASK) << 1] as number;
-  }
-
-  /** Type and encoding of a record. */
-  kindOf(p: number): number {
-    return this.head(p) & TYPE_MASK;
-  }
-
   private touch(p: number): void {
     const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
-    const at = ((p & UNIT_MASK) << 1) + 1;
-    const word = m[at] as number;
-    const { lruClock } = this.store;
-    if ((word & 0xffffff) === lruClock || !this.store.touches) return;
-    m[at] = (word & 0xff000000) | lruClock;
+    const word = m[((p & UNIT_MASK) << 1) + 1] as number;
+    if ((word & ACCESS_MASK) !== this.store.touchedAccess) this.touchSlowly(p, word & ACCESS_MASK);
   }
 
-  /** Seconds since the record was used. */
+  private touchSlowly(p: number, access: number): void {
+    const { store } = this;
+    if (!store.touches) return;
+    this.setAccess(
+      p,
+      store.isLfu
+        ? usedAgain(access, lfuMinutes(store.now), store.lfu, store.random)
+        : store.lruClock,
+    );
+  }
+
+  /** Seconds since the record was used, if it remembers the time. */
   idleSeconds(p: number): number {
-    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
-    const then = (m[((p & UNIT_MASK) << 1) + 1] as number) & 0xffffff;
-    return (this.store.lruClock - then) & 0xffffff;
+    return idleSeconds(this.accessOf(p), this.store.lruClock);
   }
 
-  /** Makes the record look as if it had been used so many seconds ago, and not since. */
-  setIdle(p: number, seconds: number): void {
-    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
-    const at = ((p & UNIT_MASK) << 1) + 1;
-    const then = (this.store.lruClock - (seconds % (1 << 24))) & 0xffffff;
-    m[at] = ((m[at] as number) & 0xff000000) | then;
+  /**
+   * What RESTORE says of the use of a record: seconds since, or a counter, each -1 if not said. What
+   * the policy keeps is taken, and if that was not said the record is as new.
+   */
+  restoreAccess(p: number, idle: number, frequency: number): void {
+    const { store } = this;
+    let access = store.newAccess;
+    if (store.isLfu) {
+      if (frequency >= 0) access = lfuAccess(lfuMinutes(store.now), frequency);
+    } else if (idle >= 0) {
+      access = accessBefore(store.lruClock, idle);
+    }
+    this.setAccess(p, access);
   }
 
-  /** Unix milliseconds at which the record expires, 0 if never. */
-  expiryOf(p: number): number {
-    const kind = this.head(p);
-    if ((kind & FLAG_EXPIRY) === 0) return 0;
-    const at = ((p & UNIT_MASK) << 3) + HEADER_BYTES + (kind & FLAG_LONG ? LONG_BYTES : 0);
-    return (this.view[p >>> CHUNK_SHIFT] as DataView).getFloat64(at, true);
-  }
-
-  keyLength(p: number): number {
-    const head = this.head(p);
-    if ((head & FLAG_LONG) === 0) return (head >>> 8) & 0xff;
-    const at = ((p & UNIT_MASK) << 3) + HEADER_BYTES;
-    return (this.view[p >>> CHUNK_SHIFT] as DataView).getUint32(at, true);
-  }
-
-  /** Byte of the chunk at which the key starts. */
-  keyAt(p: number): number {
-    return ((p & UNIT_MASK) << 3) + keyOffset(this.head(p));
-  }
-
-  valueLength(p: number): number {
-    const head = this.head(p);
-    if ((head & FLAG_LONG) === 0) return head >>> 16;
-    const at = ((p & UNIT_MASK) << 3) + HEADER_BYTES + 4;
-    return (this.view[p >>> CHUNK_SHIFT] as DataView).getUint32(at, true);
-  }
-
-  /** Byte of the chunk at which the value area starts. */
-  valueAt(p: number): number {
-    return this.keyAt(p) + this.keyLength(p);
-  }
-
-  /** The chunk's bytes that the record lies in. */
-  bytesOf(p: number): Uint8Array {
-    return this.u8[p >>> CHUNK_SHIFT] as Uint8Array;
-  }
-
-  viewOf(p: number): DataView {
-    return this.view[p >>> CHUNK_SHIFT] as DataView;
-  }
-
-  /** Block of a big string. */
-  bigBlockOf(p: number): number {
-    return this.viewOf(p).getInt32(this.valueAt(p), true);
-  }
-
-  /** Bytes of the value area: of the string itself, or of the pointer to its block. */
-  private areaBytes(p: number): number {
-    return this.kindOf(p) === STRING_BIG ? POINTER_BYTES : this.valueLength(p);
+  /** Counter of uses as it stands now, if the record remembers one. */
+  frequency(p: number): number {
+    const { store } = this;
+    return frequencyAt(this.accessOf(p), lfuMinutes(store.now), store.lfu.decayMinutes);
   }
 
   /**
@@ -328,14 +289,14 @@ export class Database {
     if (old !== 0) {
       const oldKind = this.head(old) & 0xff;
       if ((oldKind & TYPE_MASK) === STRING_BIG) this.dropBig(old, slot);
-      (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[((p & UNIT_MASK) << 1) + 1] = this.store.lruClock;
+      this.setAccess(p, this.accessOf(old));
       this.fill(p, args, i, kind, valueLength, expiry, oldKind);
       table.replaceFound(p);
       heap.free(shard, old);
       this.addUnits(slot, blockSize(units) - blockSize(oldUnits));
       return p;
     }
-    (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[((p & UNIT_MASK) << 1) + 1] = this.store.lruClock;
+    this.setAccess(p, this.store.newAccess);
     this.fillRecord(
       p,
       args.source(i),
@@ -452,8 +413,7 @@ export class Database {
     }
     const q = heap.alloc(shard, units);
     if (q === 0) return 0;
-    const lru = (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[((p & UNIT_MASK) << 1) + 1] as number;
-    (this.i32[q >>> CHUNK_SHIFT] as Int32Array)[((q & UNIT_MASK) << 1) + 1] = lru & 0xffffff;
+    this.setAccess(q, this.accessOf(p));
     this.fill(q, args, i, kind, length, expiry, head & 0xff);
     const to = this.valueAt(q);
     copyLong(this.bytesOf(q), to, this.bytesOf(p), from, area);
@@ -552,11 +512,6 @@ export class Database {
     return block;
   }
 
-  /** Byte of the chunk at which a big block's string starts. */
-  bigBytesAt(block: number): number {
-    return ((block & UNIT_MASK) << 3) + BIG_HEADER_BYTES;
-  }
-
   /** Removes an expired record that the table found last. */
   private expireFound(p: number, slot: number, hash: number): void {
     const at = this.keyAt(p);
@@ -576,19 +531,6 @@ export class Database {
     if (table.find(this.rootOf(slot), hash, this.viewOf(p), at, end) !== p) return false;
     this.expireFound(p, slot, hash);
     return true;
-  }
-
-  /** Units of the record's own block, from its own lengths. */
-  private unitsOf(p: number): number {
-    return recordUnits(this.head(p) & 0xff, this.keyLength(p), this.areaBytes(p));
-  }
-
-  /** Bytes that a record costs, its blocks at class size. */
-  bytesUsed(p: number): number {
-    const { heap } = this.store;
-    let units = heap.blockUnits(p);
-    if (this.kindOf(p) === STRING_BIG) units += heap.blockUnits(this.bigBlockOf(p));
-    return units * 8;
   }
 
   /**

@@ -11,7 +11,8 @@
  */
 import { S_EXPIRY_CURSOR, shardRow } from "../memory/layout.ts";
 import { NO_EXPIRY } from "../structures/segment.ts";
-import { dueRecords, HASH_END, randomRecord } from "../structures/table-walks.ts";
+import { randomRecord } from "../structures/table-samples.ts";
+import { dueRecords, HASH_END } from "../structures/table-walks.ts";
 import type { Database } from "./database.ts";
 import { C_TTL_HIGH, C_TTL_LOW, COUNTER_WORDS, ROOT_COUNTERS_AT } from "./roots.ts";
 import type { Store } from "./store.ts";

@@ -18,10 +18,13 @@ import {
   shardRow,
 } from "../memory/layout.ts";
 import { Table } from "../structures/table.ts";
+import { LFU_INITIAL, type LfuSettings, lfuAccess, lfuMinutes, lruClock } from "./access.ts";
 import { Database } from "./database.ts";
 import type { Stats } from "./stats.ts";
 
 const SLOT_BITS = 14;
+/** No record remembers this. */
+const NEVER_TOUCHED = -1;
 
 /** Hears of every change; see `Database.changed`. */
 export type ChangeListener = {
@@ -60,6 +63,15 @@ export class Store {
   now = 0;
   /** 24 bits: seconds for LRU. */
   lruClock = 0;
+  /** What a record of a new key remembers of its use. */
+  newAccess = 0;
+  /** What a record that needs no touch remembers; with LFU none is like that. */
+  touchedAccess = 0;
+  /** Records remember a counter of uses instead of the time of the last one. */
+  isLfu = false;
+  readonly lfu: LfuSettings = { logFactor: 10, decayMinutes: 1 };
+  /** Small integers count as shared: Redis keeps no time or counter of use for each then. */
+  sharesIntegers = true;
   /** Commands of the running session leave their mark in the keys they use: no CLIENT NO-TOUCH. */
   touches = true;
   /** The running command came by an owner's port, where there is no database but 0. */
@@ -98,7 +110,17 @@ export class Store {
 
   setTime(unixMs: number): void {
     this.now = unixMs;
-    this.lruClock = Math.floor(unixMs / 1000) & 0xffffff;
+    this.lruClock = lruClock(unixMs);
+    this.newAccess = this.isLfu ? lfuAccess(lfuMinutes(unixMs), LFU_INITIAL) : this.lruClock;
+    this.touchedAccess = this.isLfu ? NEVER_TOUCHED : this.lruClock;
+  }
+
+  /** Says how records remember their use from now on. */
+  setAccessMode(isLfu: boolean, logFactor: number, decayMinutes: number): void {
+    this.isLfu = isLfu;
+    this.lfu.logFactor = logFactor;
+    this.lfu.decayMinutes = decayMinutes;
+    this.setTime(this.now);
   }
 
   /**

@@ -294,6 +294,15 @@ export class Segments {
     return k < capacity ? k : -1;
   }
 
+  /** True if there is an entry at this place. */
+  isTaken(segment: number, place: number): boolean {
+    const head = this.headOf(segment);
+    const code = (head >>> CODE_SHIFT) & CODE_MASK;
+    if (code < FIRST_PROBED) return place < (head & COUNT_MASK);
+    const tags = (((segment & UNIT_MASK) << 1) + 2 + (CAPACITY[code] as number)) << 2;
+    return ((this.u8[segment >>> CHUNK_SHIFT] as Uint8Array)[tags + place] as number) > REMOVED;
+  }
+
   recordAt(segment: number, place: number): number {
     const m = this.i32[segment >>> CHUNK_SHIFT] as Int32Array;
     return m[((segment & UNIT_MASK) << 1) + 2 + place] as number;

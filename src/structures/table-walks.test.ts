@@ -1,5 +1,5 @@
 /**
- * Walks over tables: what is due, records by chance, scans while the table changes between calls.
+ * Walks over tables: what is due, and scans while the table changes between calls.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,16 +7,7 @@ import { seedText, testSeed } from "../../test/support/random.ts";
 import { Random } from "../base/random.ts";
 import { NO_EXPIRY } from "./segment.ts";
 import { TableModel } from "./table-test-model.ts";
-import {
-  depthOf,
-  dueRecords,
-  eachRecord,
-  eachSegment,
-  HASH_END,
-  randomRecord,
-  scanTable,
-  segmentFacts,
-} from "./table-walks.ts";
+import { depthOf, dueRecords, eachSegment, HASH_END, scanTable } from "./table-walks.ts";
 
 function seeded(seed: number, body: (random: Random) => void): void {
   const used = testSeed(seed);
@@ -102,56 +93,6 @@ test("a walk passes segments over where nothing is due, and learns when the next
   work.elementsVisited = 0;
   assert.equal(removeDue(model, 700, 100, 1e9).size, 0);
   assert.equal(work.elementsVisited, segments());
-});
-
-/** Sum of (seen - expected)^2 / expected, and what it exceeds with a chance of one in a million. */
-function chiSquare(counts: readonly number[], draws: number): { value: number; most: number } {
-  const expected = draws / counts.length;
-  const value = counts.reduce((sum, seen) => sum + (seen - expected) ** 2 / expected, 0);
-  const free = counts.length - 1;
-  return { value, most: free + 4.76 * Math.sqrt(2 * free) + 15 };
-}
-
-for (const [name, size, hash] of [
-  ["one segment", 7, (h: number) => h],
-  ["a probed segment", 60, (h: number) => h],
-  ["a directory", 1500, (h: number) => h],
-  // One half of all hashes shares a long prefix, so that depths differ by many bits.
-  ["segments of many depths", 2500, (h: number) => (h & 1 ? h : (h >>> 7) | 0x54000000)],
-] as const) {
-  test(`records are drawn with equal chances: ${name}`, () => {
-    seeded(52, (random) => {
-      const model = filled(size, () => NO_EXPIRY, hash);
-      const draws = size * 60;
-      const counts = new Map<number, number>();
-      eachRecord(model.table, model.root, (p) => counts.set(p, 0));
-      for (let n = 0; n < draws; n++) {
-        const p = randomRecord(model.table, model.root, (limit) => random.below(limit));
-        assert.ok(counts.has(p), "a record that is not there is drawn");
-        counts.set(p, (counts.get(p) as number) + 1);
-      }
-      const { value, most } = chiSquare([...counts.values()], draws);
-      assert.ok(value <= most, `chi-square ${value}, at most ${most}`);
-      if (size > 2000) {
-        const depths = new Set<number>();
-        eachSegment(model.table, model.root, (s) => depths.add(segmentFacts(model.table, s).depth));
-        assert.ok(depths.size > 3, "all segments have one depth");
-      }
-    });
-  });
-}
-
-test("nothing is drawn from an empty table, and from an emptied directory what is left", () => {
-  const model = new TableModel((h) => h, false);
-  assert.equal(
-    randomRecord(model.table, 0, () => 0),
-    0,
-  );
-  for (let i = 0; i < 3000; i++) model.insert(`${i}`, NO_EXPIRY);
-  for (let i = 1; i < 3000; i++) model.remove(`${i}`);
-  const random = new Random(1);
-  const p = randomRecord(model.table, model.root, (limit) => random.below(limit));
-  assert.equal(model.keyOf(p), "0");
 });
 
 /** Inserts and removes keys that do not stay, a few or so many that the table changes its shape. */

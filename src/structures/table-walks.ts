@@ -1,6 +1,6 @@
 /**
- * Walks over whole tables: in the order of the hashes, over everything, for what is due, at random,
- * and taking a table apart. None but `dismantle` changes a table, and no callback may.
+ * Walks over whole tables: in the order of the hashes, over everything, for what is due, and taking
+ * a table apart. None but `dismantle` changes a table, and no callback may.
  */
 import { CHUNK_SHIFT, UNIT_MASK } from "../memory/layout.ts";
 import { D_COUNT, D_FULL_DEPTH, DIRECTORY_HEADER_WORDS, depthIn, segmentOf } from "./directory.ts";
@@ -13,7 +13,6 @@ import {
   EXPIRES_SHIFT,
   earlier,
   FIRST_PROBED,
-  FULL,
   NO_EXPIRY,
   OVERFLOW,
   REMOVED,
@@ -186,55 +185,6 @@ export function dueRecords(
   }
   segments.visited(before - walk.visits);
   return n;
-}
-
-/**
- * A record chosen with equal chances, 0 from an empty table. `below(n)` draws from 0..n-1.
- * A shallow segment has more places in the directory, so it is accepted less often. Within an
- * overflow chain, which natural keys never make, all records have equal chances too, but the
- * chain as a whole has those of one segment.
- */
-export function randomRecord(table: Table, root: number, below: (n: number) => number): number {
-  if (table.count(root) === 0) return 0;
-  const { segments } = table;
-  const global = segments.headOf(root);
-  if (global >= 0) return recordOfChain(segments, root, below(table.count(root)));
-  const m = segments.heap.i32[root >>> CHUNK_SHIFT] as Int32Array;
-  const at = (root & UNIT_MASK) << 1;
-  const depth = depthIn(global);
-  for (;;) {
-    const segment = m[at + DIRECTORY_HEADER_WORDS + below(1 << depth)] as number;
-    const head = segments.headOf(segment);
-    const local = depthIn(head);
-    if (depth > local && below(1 << (depth - local)) !== 0) continue;
-    const size = head & OVERFLOW ? chainCount(segments, segment) : FULL;
-    const p = recordOfChain(segments, segment, below(size));
-    if (p !== 0) return p;
-  }
-}
-
-function chainCount(segments: Segments, first: number): number {
-  let count = 0;
-  eachOfChain(segments, first, (segment) => {
-    count += segments.headOf(segment) & COUNT_MASK;
-  });
-  return count;
-}
-
-/** Record `n` of a chain, 0 if it has fewer. */
-function recordOfChain(segments: Segments, first: number, n: number): number {
-  let left = n;
-  let segment = first;
-  for (;;) {
-    const head = segments.headOf(segment);
-    if (left < (head & COUNT_MASK)) break;
-    if ((head & OVERFLOW) === 0) return 0;
-    left -= head & COUNT_MASK;
-    segment = segments.nextOf(segment);
-  }
-  let place = segments.place(segment, 0);
-  for (; left > 0; left--) place = segments.place(segment, place + 1);
-  return segments.recordAt(segment, place);
 }
 
 /**

@@ -26,7 +26,6 @@ const TEXT_MAX = 65536;
 const HEAP_LINES_SHOWN = 5;
 /** Strings up to this long are dumped as numbers if they are some. */
 const DUMPED_NUMBER_MAX = 11;
-const LRU_MASK = 0xffffff;
 const SHUTDOWN_WORDS = ["NOSAVE", "SAVE", "NOW", "FORCE", "ABORT"] as const;
 
 type Subcommand = {
@@ -159,11 +158,10 @@ function replyObject(db: Database, args: Args, reply: Reply): void {
     reply.error(NO_SUCH_KEY);
     return;
   }
-  const idle = db.idleSeconds(p);
   reply.simple(
     `Value at:0x${((p >>> 0) * UNIT_BYTES).toString(16)} refcount:${referenceCount(db, p)} ` +
       `encoding:${encodingName(db, p)} serializedlength:${serializedLength(db, p)} ` +
-      `lru:${(db.store.lruClock - idle) & LRU_MASK} lru_seconds_idle:${idle}`,
+      `lru:${db.accessOf(p)} lru_seconds_idle:${db.idleSeconds(p)}`,
   );
 }
 

@@ -6,7 +6,7 @@ import { emptyDatabase, FREED_AT_ONCE_MAX } from "../../keyspace/garbage.ts";
 import { firstSlotOf, keysOfShard, keysOfSlot, lastSlotOf } from "../../keyspace/walk.ts";
 import { DB_OUT_OF_RANGE, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
-import { randomRecord } from "../../structures/table-walks.ts";
+import { randomRecord } from "../../structures/table-samples.ts";
 import { int32OrReply } from "./numbers.ts";
 import { DBSIZE_META, FLUSHALL_META, FLUSHDB_META, RANDOMKEY_META, SWAPDB_META } from "./specs.ts";
 

@@ -162,11 +162,29 @@ for (const shards of SHARD_COUNTS) {
       for (const [words, idle] of [
         [[], 0],
         [["IDLETIME", "1000"], 1000],
-        [["IDLETIME", "16777215"], 16_777_215],
+        [["IDLETIME", "16777214"], 16_777_214],
+        // Redis: that is once round the clock.
+        [["IDLETIME", "16777215"], 0],
+        [["IDLETIME", "16778215"], 1000],
         [["FREQ", "7"], 0],
       ] as const) {
         t.call("RESTORE", "a", "0", ten, "REPLACE", ...words);
         assert.equal(t.call("OBJECT", "IDLETIME", "a"), integer(idle));
+      }
+    });
+
+    test("the counter of uses is set with an LFU policy", () => {
+      const t = keyStore({ shards });
+      t.store.setAccessMode(true, 0, 0);
+      const ten = payload("00c00a");
+      for (const [words, frequency] of [
+        [[], 5],
+        [["FREQ", "0"], 0],
+        [["FREQ", "255"], 255],
+        [["IDLETIME", "1000"], 5],
+      ] as const) {
+        t.call("RESTORE", "a", "0", ten, "REPLACE", ...words);
+        assert.equal(t.call("OBJECT", "FREQ", "a"), integer(frequency));
       }
     });
 

@@ -193,7 +193,7 @@ function restore(db: Database, args: Args, reply: Reply): void {
     reply.error(OOM);
     return;
   }
-  db.setIdle(db.find(args, 1), Math.max(options.idleSeconds, 0));
+  db.restoreAccess(db.find(args, 1), options.idleSeconds, options.freq);
   db.changed("restore", args, 1);
   reply.ok();
 }

@@ -20,9 +20,12 @@ import {
 import { encodingName } from "./type-name.ts";
 
 const KEY = 2;
+const SWITCHING =
+  "Please note that when switching between policies at runtime LRU and LFU data will take some " +
+  "time to adjust.";
 const NOT_LFU =
-  "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that " +
-  "when switching between policies at runtime LRU and LFU data will take some time to adjust.";
+  "ERR An LFU maxmemory policy is not selected, access frequency not tracked. " + SWITCHING;
+const NOT_LRU = "ERR An LFU maxmemory policy is selected, idle time not tracked. " + SWITCHING;
 /** Redis shares the objects of the integers below this, and says so by the largest count. */
 const SHARED_INTEGERS = 10000;
 const SHARED_COUNT = 2147483647;
@@ -30,7 +33,7 @@ const SHARED_COUNT = 2147483647;
 const TABLE_BYTES = 5;
 
 export function referenceCount(db: Database, p: number): number {
-  if (db.kindOf(p) !== STRING_INT32) return 1;
+  if (db.kindOf(p) !== STRING_INT32 || !db.store.sharesIntegers) return 1;
   const value = db.viewOf(p).getInt32(db.valueAt(p), true);
   return value >= 0 && value < SHARED_INTEGERS ? SHARED_COUNT : 1;
 }
@@ -49,7 +52,9 @@ export const OBJECT_ENCODING: CommandSpec = {
 
 export const OBJECT_REFCOUNT: CommandSpec = {
   ...OBJECT_REFCOUNT_META,
-  differs: "A copy of a small integer counts as shared too.",
+  differs:
+    "A copy of a small integer counts as shared too, and a change of `maxmemory-policy` holds for " +
+    "integers that are there already.",
   locks: "keys",
   run(db, args, reply) {
     const p = db.peek(args, KEY);
@@ -64,6 +69,7 @@ export const OBJECT_IDLETIME: CommandSpec = {
   run(db, args, reply) {
     const p = db.peek(args, KEY);
     if (p === 0) reply.nil();
+    else if (db.store.isLfu) reply.error(NOT_LRU);
     else reply.integer(db.idleSeconds(p));
   },
 };
@@ -72,7 +78,9 @@ export const OBJECT_FREQ: CommandSpec = {
   ...OBJECT_FREQ_META,
   locks: "keys",
   run(db, args, reply) {
-    if (db.peek(args, KEY) === 0) reply.nil();
+    const p = db.peek(args, KEY);
+    if (p === 0) reply.nil();
+    else if (db.store.isLfu) reply.integer(db.frequency(p));
     else reply.error(NOT_LFU);
   },
 };

@@ -11,7 +11,7 @@ import { copyWords, equalBytes } from "../../base/bytes.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import { bigStart, makeBigBlock } from "../../keyspace/big-block.ts";
 import type { Database } from "../../keyspace/database.ts";
-import { CHUNK_SHIFT, UNIT_MASK } from "../../memory/layout.ts";
+import { CHUNK_SHIFT } from "../../memory/layout.ts";
 import {
   DB_OUT_OF_RANGE,
   NO_SUCH_KEY,
@@ -29,7 +29,6 @@ const COPY_IN_CLUSTER = "ERR Copying to another database is not allowed in clust
 const NEEDS_MEMORY = "Makes a record with the new key first, so it can answer -OOM.";
 /** Longer values are copied by `set`, which allocates a view. */
 const WORD_COPY_BYTES = 192;
-const ACCESS_MASK = 0xffffff;
 
 function isSameKey(args: Args, i: number, j: number): boolean {
   return equalBytes(
@@ -53,16 +52,6 @@ function copyValue(from: Database, p: number, to: Database, q: number): void {
   }
 }
 
-/** Gives record `q` the LRU clock or LFU counter of record `p`. */
-function copyAccess(db: Database, p: number, q: number): void {
-  const { i32 } = db.store.heap;
-  const source = i32[p >>> CHUNK_SHIFT] as Int32Array;
-  const target = i32[q >>> CHUNK_SHIFT] as Int32Array;
-  const at = ((q & UNIT_MASK) << 1) + 1;
-  const access = (source[((p & UNIT_MASK) << 1) + 1] as number) & ACCESS_MASK;
-  target[at] = ((target[at] as number) & ~ACCESS_MASK) | access;
-}
-
 /**
  * Moves the record `p` of the key in argument `i` to the key in argument `j` of another or the same
  * database, where `old` was found last. False when memory is out, with nothing changed.
@@ -81,13 +70,13 @@ function moveRecord(
   if (q === 0) return false;
   if (kind === STRING_BIG) to.adoptBig(args, j, q, from.takeBig(args, i, p));
   else copyValue(from, p, to, q);
-  copyAccess(from, p, q);
+  to.setAccess(q, from.accessOf(p));
   // The place that was found last is the target's now.
   from.remove(args, i, from.find(args, i));
   return true;
 }
 
-/** As `moveRecord`, but leaves record `p` where it is. */
+/** As `moveRecord`, but leaves record `p` where it is. The copy was never used. */
 function copyRecord(
   args: Args,
   from: Database,
@@ -102,8 +91,10 @@ function copyRecord(
   const expiry = from.expiryOf(p);
   if (kind !== STRING_BIG) {
     const q = to.write(args, j, old, kind, length, expiry);
-    if (q !== 0) copyValue(from, p, to, q);
-    return q !== 0;
+    if (q === 0) return false;
+    copyValue(from, p, to, q);
+    to.setAccess(q, to.store.newAccess);
+    return true;
   }
   const block = makeBigBlock(heap, length);
   if (block === 0) return false;
@@ -112,9 +103,13 @@ function copyRecord(
   const bytes = (heap.u8[source >>> CHUNK_SHIFT] as Uint8Array).subarray(start, start + length);
   (heap.u8[block >>> CHUNK_SHIFT] as Uint8Array).set(bytes, bigStart(block));
   const q = to.write(args, j, old, kind, length, expiry);
-  if (q === 0) heap.freeLarge(block);
-  else to.adoptBig(args, j, q, block);
-  return q !== 0;
+  if (q === 0) {
+    heap.freeLarge(block);
+    return false;
+  }
+  to.adoptBig(args, j, q, block);
+  to.setAccess(q, to.store.newAccess);
+  return true;
 }
 
 /** True if the key was renamed or keeps its name. False if it was not, which has been answered. */

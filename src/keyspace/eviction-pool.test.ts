@@ -1,0 +1,87 @@
+/** The pool against a naive one: a list that is sorted and cut after every candidate. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Random, seedText, testSeed } from "../../test/support/random.ts";
+import { EvictionPool, POOL_SIZE } from "./eviction-pool.ts";
+
+type Candidate = {
+  score: number;
+  state: number;
+  record: number;
+  hash: number;
+  slot: number;
+  database: number;
+};
+
+class ModelPool {
+  list: Candidate[] = [];
+
+  offer(candidate: Candidate): void {
+    this.list = this.list.filter(({ record }) => record !== candidate.record);
+    if (this.list.length === POOL_SIZE && candidate.score <= (this.list[0] as Candidate).score) {
+      return;
+    }
+    // In front of its equals, so that they go first.
+    this.list = [candidate, ...this.list];
+    this.list.sort((a, b) => a.score - b.score);
+    this.list = this.list.slice(-POOL_SIZE);
+  }
+
+  drop(index: number): void {
+    this.list.splice(index, 1);
+  }
+}
+
+function contents(pool: EvictionPool): Candidate[] {
+  return Array.from({ length: pool.length }, (_, i) => ({
+    score: pool.scores[i] as number,
+    state: pool.states[i] as number,
+    record: pool.records[i] as number,
+    hash: pool.hashes[i] as number,
+    slot: pool.slots[i] as number,
+    database: pool.databases[i] as number,
+  }));
+}
+
+test("candidates come in and go as in a sorted list of sixteen", () => {
+  const seed = testSeed(311);
+  const random = new Random(seed);
+  for (let round = 0; round < 50; round++) {
+    const pool = new EvictionPool();
+    const model = new ModelPool();
+    const range = random.pick([3, 20, 1_000_000]);
+    for (let step = 0; step < 400; step++) {
+      if (model.list.length > 0 && random.chance(0.2)) {
+        const index = random.chance(0.7) ? model.list.length - 1 : random.below(model.list.length);
+        pool.drop(index);
+        model.drop(index);
+      } else {
+        const candidate: Candidate = {
+          score: random.below(range) - range / 2,
+          state: random.below(1 << 24),
+          record: 1 + random.below(200),
+          hash: random.u32() | 0,
+          slot: random.below(16_384),
+          database: random.below(16),
+        };
+        const { score, state, record, hash, slot, database } = candidate;
+        pool.offer(score, state, record, hash, slot, database);
+        model.offer(candidate);
+      }
+      assert.deepEqual(contents(pool), model.list, seedText(seed));
+    }
+    pool.clear();
+    assert.equal(pool.length, 0);
+  }
+});
+
+test("the pool says which scores it would take", () => {
+  const pool = new EvictionPool();
+  for (let i = 0; i < POOL_SIZE; i++) {
+    assert.ok(pool.takes(Number.NEGATIVE_INFINITY));
+    pool.offer(10 + i, 0, 100 + i, 0, 0, 0);
+  }
+  assert.ok(!pool.takes(9));
+  assert.ok(!pool.takes(10));
+  assert.ok(pool.takes(10.5));
+});
