@@ -203,8 +203,8 @@ export class Database extends Records {
   }
 
   /**
-   * What RESTORE says of the use of a record: seconds since, or a counter, each -1 if not said. What
-   * the policy keeps is taken, and if that was not said the record is as new.
+   * What RESTORE says of the use of a record: seconds since, or a counter, each -1 if not said.
+   * What the policy keeps is taken, and if that was not said the record is as new.
    */
   restoreAccess(p: number, idle: number, frequency: number): void {
     const { store } = this;
