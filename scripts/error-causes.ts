@@ -104,9 +104,12 @@ export const CAUSES: readonly ErrorCause[] = [
   ],
   ["ERR invalid cursor", "`SCAN` with a cursor that is no number."],
   [
-    "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that " +
-      "when switching between policies at runtime LRU and LFU data will take some time to adjust.",
+    "ERR An LFU maxmemory policy is not selected, access frequency not tracked.",
     "`OBJECT FREQ` under a policy without frequencies.",
+  ],
+  [
+    "ERR An LFU maxmemory policy is selected, idle time not tracked.",
+    "`OBJECT IDLETIME` under a policy with frequencies.",
   ],
   ["ERR DUMP payload version or checksum are wrong", "`RESTORE`: the payload is damaged or newer."],
   ["ERR Bad data format", "`RESTORE`: the payload's checksum fits, its contents do not."],

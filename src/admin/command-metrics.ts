@@ -1,9 +1,11 @@
 /**
- * Use of each command that was called, of the whole process: there are too many commands for a
- * sample of each by thread and owner.
+ * Use and latency of each command that was called, of the whole process: there are too many
+ * commands for a sample of each by thread and owner.
  */
+
+import { valueAtPercentile } from "../server/latency-histogram.ts";
 import type { Figures } from "./figures.ts";
-import { type Metric, many } from "./metric.ts";
+import { type Emit, type Metric, many, single } from "./metric.ts";
 
 type Use = ReturnType<Figures["commandUse"]>;
 
@@ -34,6 +36,18 @@ class SteadySeconds {
   }
 }
 
+function readLatencies(figures: Figures, emit: Emit): void {
+  const { commands, config } = figures.source;
+  for (const [id, cmd] of commands.entries()) {
+    const histogram = figures.latencies(id);
+    if (histogram === null) continue;
+    for (const percentile of config.latencyPercentiles) {
+      const quantile = Number((percentile / 100).toPrecision(12));
+      emit({ cmd, quantile }, valueAtPercentile(histogram, percentile) / 1000);
+    }
+  }
+}
+
 /** The metrics for one page, which keeps what it showed last. */
 export function commandMetrics(): readonly Metric[] {
   const steady = new SteadySeconds();
@@ -50,5 +64,22 @@ export function commandMetrics(): readonly Metric[] {
       ({ rejected }) => rejected,
     ),
     perCommand("commands_failed_calls_total", "Calls that failed.", ({ failed }) => failed),
+    many(
+      "gauge",
+      "zerohop_latency_percentiles_usec",
+      "Microseconds that so many of the timed calls took at most, since the start or CONFIG " +
+        "RESETSTAT; the quantiles are latency-tracking-info-percentiles.",
+      ["cmd", "quantile"],
+      readLatencies,
+    ),
+    single("gauge", "zerohop_slowlog_length", "Entries of the slow log.", ({ slowLog }) => {
+      return slowLog.length;
+    }),
+    single(
+      "counter",
+      "zerohop_slowlog_entries_total",
+      "Entries that the slow log ever had.",
+      ({ slowLog }) => slowLog.nextId,
+    ),
   ];
 }

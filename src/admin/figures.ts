@@ -23,12 +23,14 @@ import {
 import type { ChunkMessage } from "../memory/pool.ts";
 import type { CommandUse } from "../server/command-stats.ts";
 import type { Config } from "../server/config/config.ts";
+import type { Histogram } from "../server/latency-histogram.ts";
 import {
   newLockCounters,
   type SharedState,
   type ThreadView,
   viewShared,
 } from "../server/shared-state.ts";
+import type { SlowLog } from "../server/slow-log.ts";
 import type { TopologyNode } from "../server/topology.ts";
 
 export type FigureSource = {
@@ -151,8 +153,17 @@ export class Figures {
     return rows === undefined ? { calls: 0, usec: 0, rejected: 0, failed: 0 } : rows.use(command);
   }
 
-  clients(): number {
-    return this.view.clients.count();
+  /** How long the timed calls of a command took; null if none was, or none is to be shown. */
+  latencies(command: number): Histogram | null {
+    const { commandStats, latencyHistograms } = this.view;
+    if (!this.source.config.latencyTracking) return null;
+    if ((commandStats[0]?.trackedCalls(command) ?? 0) === 0) return null;
+    const histogram = latencyHistograms.of(command);
+    return histogram.total === 0 ? null : histogram;
+  }
+
+  get slowLog(): SlowLog {
+    return this.view.slowLog;
   }
 
   /** Bytes in blocks of the heap: `used_memory` of INFO. */

@@ -68,6 +68,11 @@ export class SlowLog {
     return Atomics.load(this.#words, COUNT);
   }
 
+  /** Entries that there ever were: the id of the next. Needs no lock. */
+  get nextId(): number {
+    return this.#doubles[NEXT_ID] as number;
+  }
+
   /** Adds an entry with the next id, and lets go of the oldest beyond `most`. */
   add(entry: Omit<SlowEntry, "id">, most: number): void {
     const texts = [entry.address, entry.clientName, ...entry.words];

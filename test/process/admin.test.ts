@@ -152,6 +152,11 @@ describe("metrics", needsOurs(), () => {
     assert.equal(total(families, "zerohop_keyed_commands_forwarded_total"), 0);
     assert.equal(total(families, "zerohop_connected_clients", { owner: "" }), 1);
     assert.equal(total(families, "zerohop_connected_clients"), 5);
+    const quantile = (q: string): number =>
+      total(families, "zerohop_latency_percentiles_usec", { cmd: "set", quantile: q });
+    const shown = /p50=([\d.]+),p99=([\d.]+),/.exec(info.get("latency_percentiles_usec_set") ?? "");
+    assert.equal(quantile("0.5").toFixed(3), shown?.[1]);
+    assert.equal(quantile("0.99").toFixed(3), shown?.[2]);
     for (const { labels } of families.get("zerohop_owner_info")?.samples ?? []) {
       assert.equal(labels["port"], String(server.ownerPorts[Number(labels["owner"])]));
       assert.equal(labels["thread"], String(Number(labels["owner"]) % 2));
@@ -208,8 +213,8 @@ describe("metrics", needsOurs(), () => {
       await client.call(`NOSUCH${i}`);
       await client.call("CLIENT", "SETNAME", `name${i}`);
     }
-    // CLIENT SETNAME is one more command, with four samples.
-    assert.equal(await count(), before + 4);
+    // CLIENT SETNAME is one more command: four samples and three percentiles.
+    assert.equal(await count(), before + 7);
     await server.stop();
   });
 });
