@@ -18,11 +18,8 @@ The fields are in the order of Redis 7.4, with those of our own between them. \`
 the sections marked as default, \`INFO all\` and \`INFO everything\` all of them; any number of names
 may be given, in any letter case.
 
-Of Redis's fields these are missing: \`gcc_version\`; \`used_cpu_sys_main_thread\` and
-\`used_cpu_user_main_thread\`; \`eventloop_cycles\`, \`eventloop_duration_sum\`,
-\`eventloop_duration_cmd_sum\`, \`instantaneous_eventloop_cycles_per_sec\` and
-\`instantaneous_eventloop_duration_usec\`; the section Debug; and what
-Redis shows only while it loads, saves, replicates or writes a log.
+All of Redis's fields are there, but for those that it shows only while it loads, saves,
+replicates or writes a log.
 
 On the port of a shard owner, INFO speaks of that owner where a section says so. Memory and keys of
 the owners add up to those of the process.

@@ -110,6 +110,7 @@ export class World {
         this.clock.unixMs = this.nowMs;
       },
       monotonicMs: () => this.nowMs - START_MS,
+      unixUsec: () => this.nowMs * 1000,
     };
     this.host = this.boot();
     for (let index = 0; index < CLIENTS; index++) this.clients.push(this.connect(index));

@@ -94,12 +94,29 @@ const STAT_METRICS: Readonly<Record<Counted, StatMetric | null>> = {
     "js_heap_used",
     "Bytes of the thread's JavaScript heap, a second old at most.",
   ],
+  eventloop_cycles: ["counter", "eventloop_cycles_total", "Turns of the thread's event loop."],
+  eventloop_usec: [
+    "counter",
+    "eventloop_usec_total",
+    "Microseconds in which the thread's event loop did not wait.",
+  ],
+  expire_cycle_usec: [
+    "counter",
+    "expire_cycle_usec_total",
+    "Microseconds of finding keys whose time had passed.",
+  ],
   // The acceptor's own copy of connections_received.
   connections_arrived: null,
   // Prometheus has rates of the totals.
   ops_per_sec: null,
   input_bytes_per_sec: null,
   output_bytes_per_sec: null,
+  eventloop_cycles_per_sec: null,
+  eventloop_usec_per_sec: null,
+  // For INFO debug.
+  eventloop_cron_usec: null,
+  eventloop_usec_max: null,
+  eventloop_commands_max: null,
   // Not counted.
   client_query_buffer_bytes: null,
   client_output_buffer_bytes: null,
@@ -109,7 +126,12 @@ const STAT_METRICS: Readonly<Record<Counted, StatMetric | null>> = {
 };
 
 /** Belong to the thread as a whole: the rows of its owners' ports have none. */
-const OF_THREADS: ReadonlySet<Counted> = new Set<Counted>(["js_heap_used"]);
+const OF_THREADS: ReadonlySet<Counted> = new Set<Counted>([
+  "js_heap_used",
+  "eventloop_cycles",
+  "eventloop_usec",
+  "expire_cycle_usec",
+]);
 
 function rowMetric(stat: Counted, [type, name, help]: StatMetric): Metric {
   const ofThreads = OF_THREADS.has(stat);

@@ -62,7 +62,12 @@ class OwnerPorts {
     const all = { threads: String(THREADS), shards: "16", "memory-chunk": "16777216", ...settings };
     config.apply(Object.entries(all).map(([name, text]) => ({ name, text })));
     const nodes = ownerNodes(TEST_NODE_ID, OWNERS, TEST_PORT);
-    const clock = { unixMs: 1_700_000_000_000, refresh: () => {}, monotonicMs: () => 0 };
+    const clock = {
+      unixMs: 1_700_000_000_000,
+      refresh: () => {},
+      monotonicMs: () => 0,
+      unixUsec: () => 0,
+    };
     this.host = new InlineHost({
       commands: COMMANDS,
       config,

@@ -10,6 +10,15 @@ export type Clock = {
   refresh(): void;
   /** Milliseconds of a clock that never goes back, with a fraction. */
   monotonicMs(): number;
+  /** Unix time in microseconds, read now. */
+  unixUsec(): number;
+};
+
+/** What an event loop has done since it began. */
+export type LoopUse = {
+  readonly cycles: number;
+  /** Milliseconds that it did not wait. */
+  readonly activeMs: number;
 };
 
 export type RandomSource = {

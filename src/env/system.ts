@@ -6,10 +6,15 @@ import { randomBytes } from "node:crypto";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Random } from "../base/random.ts";
-import type { Clock, RandomSource, Timers } from "./env.ts";
+import type { Clock, LoopUse, RandomSource, Timers } from "./env.ts";
+
+/** The last microsecond of a millisecond. */
+const LAST_FRACTION = 0.9995;
 
 export class SystemClock implements Clock {
   unixMs: number = Date.now();
+  /** Unix milliseconds at which the monotonic clock stood at 0, as far as they agree. */
+  #offsetMs: number = performance.timeOrigin;
 
   refresh(): void {
     this.unixMs = Date.now();
@@ -17,6 +22,15 @@ export class SystemClock implements Clock {
 
   monotonicMs(): number {
     return performance.now();
+  }
+
+  /** The system's millisecond, with the fraction of the monotonic clock, which is finer. */
+  unixUsec(): number {
+    const unixMs = Date.now();
+    const fine = performance.now() + this.#offsetMs;
+    const fitting = Math.min(Math.max(fine, unixMs), unixMs + LAST_FRACTION);
+    this.#offsetMs += fitting - fine;
+    return unixMs * 1000 + Math.floor((fitting - unixMs) * 1000);
   }
 }
 
@@ -73,6 +87,15 @@ export function collectGarbage(): void {
     collect = runInNewContext("gc") as () => void;
   }
   collect();
+}
+
+type LoopMetrics = { uvMetricsInfo: { loopCount: number } };
+
+/** Of this thread's event loop. */
+export function loopUse(): LoopUse {
+  // Since Node 20.18; its types do not know it yet.
+  const { uvMetricsInfo } = performance.nodeTiming as unknown as LoopMetrics;
+  return { cycles: uvMetricsInfo.loopCount, activeMs: performance.eventLoopUtilization().active };
 }
 
 /** Bytes that JavaScript objects of this thread take. */

@@ -39,6 +39,7 @@ const NAMES = [
   "client_output_buffer_bytes",
   "js_heap_used",
   "expire_cycles",
+  "expire_cycle_usec",
   "expired_time_cap_reached",
   "protocol_errors",
   "work_bytes_copied_max",
@@ -47,6 +48,13 @@ const NAMES = [
   "ops_per_sec",
   "input_bytes_per_sec",
   "output_bytes_per_sec",
+  "eventloop_cycles",
+  "eventloop_usec",
+  "eventloop_cron_usec",
+  "eventloop_usec_max",
+  "eventloop_commands_max",
+  "eventloop_cycles_per_sec",
+  "eventloop_usec_per_sec",
 ] as const;
 
 /** First words of error replies that are counted apart, in the order of INFO; OTHER is the rest. */
@@ -91,6 +99,8 @@ export const GAUGES: ReadonlySet<StatName> = new Set<StatName>([
   "ops_per_sec",
   "input_bytes_per_sec",
   "output_bytes_per_sec",
+  "eventloop_cycles_per_sec",
+  "eventloop_usec_per_sec",
 ]);
 
 const INDEX = new Map<string, number>(STAT_NAMES.map((name, i) => [name, i]));

@@ -10,6 +10,7 @@ import { assert } from "../base/assert.ts";
 import type { CommandTable } from "../command/lookup.ts";
 import type { ServerFacts } from "../command/session.ts";
 import type { Clock, Link, RandomSource } from "../env/env.ts";
+import type { Usage } from "../env/usage.ts";
 import type { Waiting } from "../memory/lock.ts";
 import type { ChunkMessage } from "../memory/pool.ts";
 import { Bus, type BusMessage } from "./bus.ts";
@@ -35,6 +36,14 @@ export type InlineOptions = {
   /** How to wait for locks that whoever owns the host has taken itself. */
   waiting?: Waiting;
   log(level: string, text: string): void;
+};
+
+const NO_USAGE: Usage = {
+  userSeconds: 0,
+  systemSeconds: 0,
+  residentBytes: 0,
+  systemMemoryBytes: 0,
+  mainThread: null,
 };
 
 type Task = { thread: number; run: () => void };
@@ -122,7 +131,8 @@ export class InlineHost {
         this.isShutDown = true;
       },
       heapUsed: () => 0,
-      usage: () => ({ userSeconds: 0, systemSeconds: 0, residentBytes: 0, systemMemoryBytes: 0 }),
+      loopUse: () => ({ cycles: 0, activeMs: 0 }),
+      usage: () => NO_USAGE,
     };
   }
 

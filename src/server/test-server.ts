@@ -185,7 +185,12 @@ export class TestServer {
 
   constructor(options: TestServerOptions = {}) {
     const { threads = 2, owners = 0 } = options;
-    this.clock = { unixMs: START_MS, refresh: () => {}, monotonicMs: () => this.clock.unixMs };
+    this.clock = {
+      unixMs: START_MS,
+      refresh: () => {},
+      monotonicMs: () => this.clock.unixMs,
+      unixUsec: () => this.clock.unixMs * 1000,
+    };
     this.config = new Config(CONFIG_HOST);
     const settings = {
       threads: String(threads),

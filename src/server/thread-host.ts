@@ -16,6 +16,7 @@ import {
 import type { CommandTable } from "../command/lookup.ts";
 import type { ServerFacts } from "../command/session.ts";
 import { systemConfigHost } from "../env/config-host.ts";
+import type { LoopUse } from "../env/env.ts";
 import {
   type ListeningHandle,
   PASS_LISTENER,
@@ -30,6 +31,7 @@ import {
   block,
   collectGarbage,
   heapUsed,
+  loopUse,
   makeSharedBuffer,
   SystemClock,
   soon,
@@ -321,6 +323,10 @@ class WorkerThread implements ThreadHost {
 
   heapUsed(): number {
     return heapUsed();
+  }
+
+  loopUse(): LoopUse {
+    return loopUse();
   }
 
   usage(): Usage {

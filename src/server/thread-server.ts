@@ -5,7 +5,7 @@
 
 import type { CommandTable } from "../command/lookup.ts";
 import type { Server, ServerFacts } from "../command/session.ts";
-import type { Link, RandomSource } from "../env/env.ts";
+import type { Link, LoopUse, RandomSource } from "../env/env.ts";
 import type { Usage } from "../env/usage.ts";
 import { expireSlice } from "../keyspace/expiry.ts";
 import { freeGarbageSlice } from "../keyspace/garbage.ts";
@@ -22,6 +22,7 @@ import type { CommandStats } from "./command-stats.ts";
 import type { Change, Config } from "./config/config.ts";
 import { type ControlChannel, ControlLog } from "./control-log.ts";
 import { Dispatcher } from "./dispatch.ts";
+import { LoopMeter } from "./info/loop-meter.ts";
 import { Rates } from "./info/rates.ts";
 import type { LatencyEvents } from "./latency-events.ts";
 import type { LatencyHistograms } from "./latency-histogram.ts";
@@ -39,6 +40,7 @@ const REJECTED = statIndex("connections_rejected");
 const CURRENT = statIndex("connections_current");
 const PARKED = statIndex("parked_sessions");
 const HEAP_USED = statIndex("js_heap_used");
+const EXPIRE_USEC = statIndex("expire_cycle_usec");
 const TIME_CAP = statIndex("expired_time_cap_reached");
 
 /** What the control log carries. */
@@ -61,6 +63,7 @@ export type ThreadHost = ControlChannel<ControlEntry> & {
   /** Asks the supervisor to end the process. */
   shutdown(): void;
   heapUsed(): number;
+  loopUse(): LoopUse;
   usage(): Usage;
 };
 
@@ -116,6 +119,7 @@ export class ThreadServer implements Server {
   private readonly portAtStart: number;
   private isEnding = false;
   private readonly rates: Rates;
+  private readonly loopMeter: LoopMeter;
   private lastChunk: Uint8Array = new Uint8Array(0);
   private lastView: DataView = new DataView(this.lastChunk.buffer);
 
@@ -143,6 +147,7 @@ export class ThreadServer implements Server {
     this.expiryShard = parts.thread;
     const own = parts.stats.filter((_, row) => this.threadOfRow(row) === parts.thread);
     this.rates = new Rates(own, parts.store.clock.monotonicMs());
+    this.loopMeter = new LoopMeter(this.stats, parts.host.loopUse());
     this.stats.set(HEAP_USED, parts.host.heapUsed());
     this.controlLog = new ControlLog(parts.store.control, parts.host, (entry) =>
       this.applyControl(entry),
@@ -316,13 +321,17 @@ export class ThreadServer implements Server {
    */
   tick(): boolean {
     if (this.isEnding) return false;
+    const { clock } = this.store;
+    const began = clock.monotonicMs();
     this.enterTick();
     if (this.controlIsBehind()) this.takeControl();
     // A release may have missed a mark that was set in the same moment.
     if (this.parkedSessions.length > 0) this.resumeParked();
     this.closeKilled();
     const hasGarbage = this.freeGarbage(TICK_BUDGET_MS * 5);
-    return this.expireDue() || hasGarbage;
+    const isBehind = this.expireDue();
+    this.loopMeter.sample(this.host.loopUse(), clock.monotonicMs() - began);
+    return isBehind || hasGarbage;
   }
 
   /** The part of a tick that may be behind. True if it still is. */
@@ -355,7 +364,9 @@ export class ThreadServer implements Server {
       if (clock.monotonicMs() - began > TICK_BUDGET_MS) break;
     }
     this.expiryShard = shard;
-    this.dispatcher.times.event("expire-cycle", clock.monotonicMs() - began);
+    const ms = clock.monotonicMs() - began;
+    this.stats.add(EXPIRE_USEC, ms * 1000);
+    this.dispatcher.times.event("expire-cycle", ms);
     if (isBehind) this.stats.add(TIME_CAP, 1);
     return isBehind;
   }

@@ -108,7 +108,12 @@ export class TestStore {
       inlineHost(this.#queues, thread),
       options.checked ?? true,
     );
-    this.clock = { unixMs: TEST_START_MS, refresh: () => {}, monotonicMs: () => this.clock.unixMs };
+    this.clock = {
+      unixMs: TEST_START_MS,
+      refresh: () => {},
+      monotonicMs: () => this.clock.unixMs,
+      unixUsec: () => this.clock.unixMs * 1000,
+    };
     this.store = new Store({
       heap: this.heap,
       thread,

@@ -229,7 +229,14 @@ class Worker {
       log: () => {},
       shutdown: () => {},
       heapUsed: () => 0,
-      usage: () => ({ userSeconds: 0, systemSeconds: 0, residentBytes: 0, systemMemoryBytes: 0 }),
+      loopUse: () => ({ cycles: 0, activeMs: 0 }),
+      usage: () => ({
+        userSeconds: 0,
+        systemSeconds: 0,
+        residentBytes: 0,
+        systemMemoryBytes: 0,
+        mainThread: null,
+      }),
     };
   }
 

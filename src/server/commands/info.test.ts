@@ -43,6 +43,8 @@ describe("which sections are shown", () => {
       ["INFO nosuch cpu", ["CPU"]],
       ["INFO modules", ["Modules"]],
       ["INFO module_list", ["Modules"]],
+      ["INFO debug", ["Debug"]],
+      ["INFO everything debug", [...ALL, "Debug"]],
       ["INFO default commandstats", ALL.filter((title) => title !== "Latencystats")],
     ];
     for (const [call, shown] of calls) assert.deepEqual(titles(client, call), shown, call);

@@ -26,12 +26,11 @@ export const INFO: CommandSpec = {
 export const TIME: CommandSpec = {
   ...TIME_META,
   locks: "none",
-  differs: "The clock has milliseconds: the last three digits are zeros.",
   run(session: Session, _args: Args, reply: Reply): void {
-    const { unixMs } = session.server.store.clock;
+    const usec = session.server.store.clock.unixUsec();
     reply.array(2);
-    reply.text(String(Math.floor(unixMs / 1000)));
-    reply.text(String((unixMs % 1000) * 1000));
+    reply.text(String(Math.floor(usec / 1e6)));
+    reply.text(String(usec % 1e6));
   },
 };
 

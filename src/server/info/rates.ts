@@ -8,6 +8,8 @@ const RATES: readonly (readonly [total: StatName, rate: StatName])[] = [
   ["commands_processed", "ops_per_sec"],
   ["net_input_bytes", "input_bytes_per_sec"],
   ["net_output_bytes", "output_bytes_per_sec"],
+  ["eventloop_cycles", "eventloop_cycles_per_sec"],
+  ["eventloop_usec", "eventloop_usec_per_sec"],
 ];
 
 export class Rates {

@@ -24,6 +24,8 @@ export type Section = {
   names: readonly string[];
   /** Shown by INFO without arguments. */
   inDefault: boolean;
+  /** False: shown only when it is named. */
+  inAll?: false;
   about: string;
   entries: readonly (Field | Family)[];
 };

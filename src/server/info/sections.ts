@@ -4,7 +4,7 @@ import { MEMORY } from "./memory.ts";
 import { PERSISTENCE } from "./persistence.ts";
 import { type Section, writeSection } from "./section.ts";
 import { SERVER } from "./server.ts";
-import { CLUSTER, CPU, KEYSPACE, MODULES, REPLICATION } from "./small-sections.ts";
+import { CLUSTER, CPU, DEBUG, KEYSPACE, MODULES, REPLICATION } from "./small-sections.ts";
 import { STATS } from "./stats.ts";
 import { COMMANDSTATS, ERRORSTATS, LATENCYSTATS, THREADS } from "./use-sections.ts";
 import type { InfoView } from "./view.ts";
@@ -24,6 +24,7 @@ export const SECTIONS: readonly Section[] = [
   THREADS,
   CLUSTER,
   KEYSPACE,
+  DEBUG,
 ];
 
 /** Sections by the words of a call in lower case, in the order of the table, none twice. */
@@ -32,8 +33,10 @@ export function sectionsFor(words: readonly string[]): Section[] {
   const isAll = wanted.has("all") || wanted.has("everything");
   const isDefault = words.length === 0 || wanted.has("default");
   return SECTIONS.filter(
-    ({ names, inDefault }) =>
-      isAll || (isDefault && inDefault) || names.some((name) => wanted.has(name)),
+    ({ names, inDefault, inAll }) =>
+      (isAll && inAll !== false) ||
+      (isDefault && inDefault) ||
+      names.some((name) => wanted.has(name)),
   );
 }
 

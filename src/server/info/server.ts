@@ -61,6 +61,7 @@ export const SERVER: Section = {
       multiplexing_api: "libuv",
       atomicvar_api: "Atomics",
     }),
+    ...idle("No C compiler was at work.", { gcc_version: "0.0.0" }),
     field("node_version", "The version of Node.js.", ({ server }) => server.facts.nodeVersion),
     field(
       "process_id",
@@ -74,10 +75,8 @@ export const SERVER: Section = {
       ({ server }) => server.facts.runId,
     ),
     field("tcp_port", "The port that was asked: the plain one, or an owner's.", port),
-    field(
-      "server_time_usec",
-      "Unix time in microseconds, of the last look at the clock.",
-      (view) => view.server.store.clock.unixMs * 1000,
+    field("server_time_usec", "Unix time in microseconds.", ({ server }) =>
+      server.store.clock.unixUsec(),
     ),
     field("uptime_in_seconds", "Since the start.", seconds),
     field("uptime_in_days", "Since the start, in whole days.", (view) =>

@@ -1,5 +1,6 @@
 /** The short sections: replication, CPU, modules, cluster and the keyspace. */
-import { family, field, idle, type Section } from "./section.ts";
+import type { StatName } from "../../keyspace/stats.ts";
+import { type Field, family, field, idle, type Section } from "./section.ts";
 import type { InfoView } from "./view.ts";
 
 export const REPLICATION: Section = {
@@ -30,6 +31,15 @@ export const REPLICATION: Section = {
   ],
 };
 
+function mainThreadLines(view: InfoView): string[] {
+  const { mainThread } = view.usage();
+  if (mainThread === null) return [];
+  return [
+    `used_cpu_sys_main_thread:${mainThread.systemSeconds.toFixed(6)}`,
+    `used_cpu_user_main_thread:${mainThread.userSeconds.toFixed(6)}`,
+  ];
+}
+
 export const CPU: Section = {
   title: "CPU",
   names: ["cpu"],
@@ -44,6 +54,11 @@ export const CPU: Section = {
       used_cpu_sys_children: "0.000000",
       used_cpu_user_children: "0.000000",
     }),
+    family(
+      "used_cpu_sys_main_thread, used_cpu_user_main_thread",
+      "Of the main thread, which runs no commands, in hundredths; only on Linux.",
+      mainThreadLines,
+    ),
   ],
 };
 
@@ -53,6 +68,38 @@ export const MODULES: Section = {
   inDefault: true,
   about: "Empty.",
   entries: [],
+};
+
+function most(name: string, about: string, stat: StatName): Field {
+  return field(name, about, ({ server }) => Math.round(server.stats.most(stat)));
+}
+
+export const DEBUG: Section = {
+  title: "Debug",
+  names: ["debug"],
+  inDefault: false,
+  inAll: false,
+  about: "More about the event loops; shown only when it is named.",
+  entries: [
+    ...idle("There is no log of commands.", { eventloop_duration_aof_sum: 0 }),
+    field(
+      "eventloop_duration_cron_sum",
+      "Microseconds of the housekeeping of all threads.",
+      ({ server }) => Math.round(server.stats.sum("eventloop_cron_usec")),
+    ),
+    most(
+      "eventloop_duration_max",
+      "Microseconds of a turn, as a mean of the busiest tenth of a second.",
+      "eventloop_usec_max",
+    ),
+    most("eventloop_cmd_per_cycle_max", "Commands of a turn, likewise.", "eventloop_commands_max"),
+    ...idle("There are no scripts and functions.", {
+      allocator_allocated_lua: 0,
+      allocator_active_lua: 0,
+      allocator_resident_lua: 0,
+      allocator_frag_bytes_lua: 0,
+    }),
+  ],
 };
 
 export const CLUSTER: Section = {

@@ -10,6 +10,11 @@ function kilobytes(name: string, about: string, stat: StatName): Field {
   return field(name, about, (view) => (view.stat(stat) / 1024).toFixed(2));
 }
 
+/** A counter of the process, whichever port was asked. */
+function whole(name: string, about: string, stat: StatName): Field {
+  return field(name, about, ({ server }) => Math.round(server.stats.sum(stat)));
+}
+
 export const STATS: Section = {
   title: "Stats",
   names: ["stats"],
@@ -45,7 +50,9 @@ export const STATS: Section = {
       "Times that expiry was put off.",
       "expired_time_cap_reached",
     ),
-    ...idle("Not measured.", { expire_cycle_cpu_milliseconds: 0 }),
+    field("expire_cycle_cpu_milliseconds", "Spent on finding keys whose time had passed.", (view) =>
+      Math.round(view.server.stats.sum("expire_cycle_usec") / 1000),
+    ),
     counter("evicted_keys", "Keys evicted; `noeviction` is the only policy.", "evicted_keys"),
     ...idle("Nothing is evicted.", {
       evicted_clients: 0,
@@ -96,6 +103,30 @@ export const STATS: Section = {
       reply_buffer_shrinks: 0,
       reply_buffer_expands: 0,
     }),
+    whole("eventloop_cycles", "Turns of the event loops of all threads.", "eventloop_cycles"),
+    whole(
+      "eventloop_duration_sum",
+      "Microseconds in which they did not wait, a tenth of a second old at most.",
+      "eventloop_usec",
+    ),
+    field("eventloop_duration_cmd_sum", "Microseconds of running commands.", (view) => {
+      let usec = 0;
+      for (const { id } of view.server.commands.list) usec += view.server.commandStats.use(id).usec;
+      return Math.round(usec);
+    }),
+    whole(
+      "instantaneous_eventloop_cycles_per_sec",
+      "Turns of the event loops in the last second.",
+      "eventloop_cycles_per_sec",
+    ),
+    field(
+      "instantaneous_eventloop_duration_usec",
+      "Microseconds of a turn, as a mean over the last second.",
+      ({ server }) => {
+        const cycles = server.stats.sum("eventloop_cycles_per_sec");
+        return cycles === 0 ? 0 : Math.round(server.stats.sum("eventloop_usec_per_sec") / cycles);
+      },
+    ),
     ...idle("There are no users but `default`.", {
       acl_access_denied_auth: 0,
       acl_access_denied_cmd: 0,
