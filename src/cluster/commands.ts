@@ -127,11 +127,14 @@ function setReadonly(readonly: boolean): Run {
   };
 }
 
+const OWNERS_ONLY =
+  "The nodes are the owners of this process. There is no bus, so that its port is 0, and no replica.";
+
 export const CLUSTER_COMMANDS: readonly CommandSpec[] = [
   { ...metas.CLUSTER_META, locks: "container" },
   clusterCommand(metas.CLUSTER_SLOTS_META, runSlots),
   clusterCommand(metas.CLUSTER_SHARDS_META, runShards),
-  clusterCommand(metas.CLUSTER_NODES_META, runNodes),
+  { ...clusterCommand(metas.CLUSTER_NODES_META, runNodes), differs: OWNERS_ONLY },
   clusterCommand(metas.CLUSTER_INFO_META, runInfo),
   clusterCommand(metas.CLUSTER_MYID_META, runMyId),
   clusterCommand(metas.CLUSTER_MYSHARDID_META, runMyId),

@@ -4,7 +4,7 @@ import { copyFileSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import path from "node:path";
 import { describe, test } from "node:test";
-import { executable } from "../support/build.ts";
+import { executable, withExecutable } from "../support/build.ts";
 import { needsLong, needsOurs } from "../support/environment.ts";
 import { type MetricFamily, parseExposition, total } from "../support/exposition.ts";
 import { until } from "../support/owners.ts";
@@ -336,14 +336,7 @@ describe("the port", needsOurs(), () => {
     }
     writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
     const main = path.join(folder, "main.js");
-    const before = process.env["ZEROHOP_TEST_MAIN"];
-    process.env["ZEROHOP_TEST_MAIN"] = main;
-    try {
-      await (await startZeroHop()).stop();
-    } finally {
-      if (before === undefined) delete process.env["ZEROHOP_TEST_MAIN"];
-      else process.env["ZEROHOP_TEST_MAIN"] = before;
-    }
+    await withExecutable(main, async () => (await startZeroHop()).stop());
     const words = [main, "--port", "auto", "--admin-port", "auto"];
     const without = await runProgram(process.execPath, words, { folder });
     assert.notEqual(without.code, 0);

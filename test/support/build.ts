@@ -20,6 +20,18 @@ export async function executable(): Promise<string> {
   return checked;
 }
 
+/** Runs something for which another bundle is the executable under test. */
+export async function withExecutable(main: string, run: () => Promise<void>): Promise<void> {
+  const before = process.env["ZEROHOP_TEST_MAIN"];
+  process.env["ZEROHOP_TEST_MAIN"] = main;
+  try {
+    await run();
+  } finally {
+    if (before === undefined) delete process.env["ZEROHOP_TEST_MAIN"];
+    else process.env["ZEROHOP_TEST_MAIN"] = before;
+  }
+}
+
 async function upToDateBundle(): Promise<string> {
   const main = path.join(repositoryRoot, "dist", "main.js");
   const stamp = path.join(repositoryRoot, "build", ".test-build-stamp");

@@ -69,6 +69,9 @@ function secretValues(args: Args): number[] {
 export const CONFIG_SET: CommandSpec = {
   ...CONFIG_SET_META,
   hidden: secretValues,
+  differs:
+    "A few directives that Redis takes at once need a restart, bind among them: the reference of " +
+    "the configuration says which are live.",
   locks: "none",
   run(session: Session, args: Args, reply: Reply): void {
     const { server } = session;

@@ -148,6 +148,7 @@ export const HELLO: CommandSpec = {
 export const AUTH: CommandSpec = {
   ...AUTH_META,
   hidden: (args) => (args.count > 3 ? [] : [1, 2]),
+  differs: "There is only the user default, who has no password.",
   locks: "none",
   run(_session: Session, args: Args, reply: Reply): void {
     if (args.count > 3) reply.error(SYNTAX_ERROR);

@@ -179,6 +179,9 @@ function serializedLength(db: Database, p: number): number {
 
 export const DEBUG: CommandSpec = {
   ...DEBUG_META,
+  differs:
+    "There is what DEBUG HELP shows. SLEEP stops one thread, not the server; HEAP-CHECK and ARENA " +
+    "CHECK are ours.",
   locks: (args) => subcommandOf(args)?.locks ?? "none",
   findLockKeys(args: Args, base: number, out: KeyList): void {
     out.push(base + 2, KEY_RO);

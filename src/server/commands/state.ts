@@ -16,6 +16,7 @@ export const LASTSAVE: CommandSpec = {
   categories: ["admin", "dangerous"],
   tips: ["nondeterministic_output"],
   locks: "none",
+  differs: "The time of the start: there is no snapshot.",
   run(session: Session, _args: Args, reply: Reply): void {
     reply.integer(Math.floor(session.server.facts.startedMs / 1000));
   },

@@ -21,7 +21,12 @@ function deleteKeys(db: Database, args: Args, reply: Reply): void {
 
 export const DEL: CommandSpec = { ...DEL_META, locks: "keys", run: deleteKeys };
 
-export const UNLINK: CommandSpec = { ...UNLINK_META, locks: "keys", run: deleteKeys };
+export const UNLINK: CommandSpec = {
+  ...UNLINK_META,
+  locks: "keys",
+  differs: "Does what DEL does: a string's memory is given back at once, whatever its length.",
+  run: deleteKeys,
+};
 
 export const EXISTS: CommandSpec = {
   ...EXISTS_META,

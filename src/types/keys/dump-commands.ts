@@ -198,6 +198,18 @@ function restore(db: Database, args: Args, reply: Reply): void {
   reply.ok();
 }
 
-export const RESTORE: CommandSpec = { ...RESTORE_META, locks: "keys", run: restore };
+const ONLY_STRINGS = "Values of types that do not exist here yet are refused.";
 
-export const RESTORE_ASKING: CommandSpec = { ...RESTORE_ASKING_META, locks: "keys", run: restore };
+export const RESTORE: CommandSpec = {
+  ...RESTORE_META,
+  locks: "keys",
+  differs: ONLY_STRINGS,
+  run: restore,
+};
+
+export const RESTORE_ASKING: CommandSpec = {
+  ...RESTORE_ASKING_META,
+  locks: "keys",
+  differs: ONLY_STRINGS,
+  run: restore,
+};
