@@ -37,7 +37,7 @@ const BODY_REFUSED: HttpAnswer = {
   text: "requests have no body here\n",
 };
 
-/** A server that does not listen yet. `failed` hears of an answer that threw. */
+/** A server that does not listen yet. `failed` hears of what goes wrong while it does. */
 export function makeHttpServer(answerer: Answerer, failed: (error: unknown) => void): Server {
   const server = createServer({
     maxHeaderSize: HTTP_HEADER_BYTES_MAX,
@@ -48,6 +48,10 @@ export function makeHttpServer(answerer: Answerer, failed: (error: unknown) => v
   });
   server.maxConnections = HTTP_CONNECTIONS_MAX;
   server.setTimeout(HTTP_SEND_MS);
+  // No descriptor left for a connection, for instance. What goes wrong before is the binder's.
+  server.on("error", (error) => {
+    if (server.listening) failed(error);
+  });
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     void respond(request, response, answerer, failed);
   });
@@ -73,6 +77,10 @@ async function respond(
   } catch (error) {
     // A fault of ours in what is only looked at: the server goes on, the log has it.
     failed(error);
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
     const text = "internal error, see the log of the server\n";
     send(response, { status: 500, contentType: BODY_REFUSED.contentType, text });
   }
