@@ -169,6 +169,25 @@ export const CAUSES: readonly ErrorCause[] = [
   ["ERR maxage is not an integer or out of range", "`CLIENT KILL MAXAGE`."],
   ["ERR maxage should be greater than 0", "`CLIENT KILL MAXAGE`."],
   ["ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR", "`CLIENT UNBLOCK` with another word."],
+  ["ERR CLIENT PAUSE mode must be WRITE or ALL", "`CLIENT PAUSE` with another word."],
+  ["ERR CLIENT TRACKING ON is not supported yet", "Nobody can be told of changed keys."],
+  [
+    "ERR A client can only redirect to a single other client",
+    "`CLIENT TRACKING` with two `REDIRECT`.",
+  ],
+  ["ERR The client ID you want redirect to does not exist", "`CLIENT TRACKING ... REDIRECT`."],
+  ["ERR PREFIX option requires BCAST mode to be enabled", "`CLIENT TRACKING ON PREFIX`."],
+  ["ERR OPTIN and OPTOUT are not compatible with BCAST", "`CLIENT TRACKING ON BCAST`."],
+  ["ERR You can't specify both OPTIN mode and OPTOUT mode", "`CLIENT TRACKING ON`."],
+  [
+    "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT " +
+      "mode enabled",
+    "`CLIENT CACHING`, since nobody tracks.",
+  ],
+  [
+    "ERR Replica can't interact with the keyspace",
+    "A connection that has said `MONITOR` may not read or write keys; `RESET` ends it.",
+  ],
 
   // The server.
   ["ERR Unknown option or number of arguments for CONFIG SET - '…'", "There is no such directive."],

@@ -40,6 +40,7 @@ const CONFIG_HOST: ConfigHost = {
 class WorldLink implements Link {
   readonly remote: string;
   readonly local = "127.0.0.1:6379";
+  readonly descriptor = -1;
   sent = "";
   isClosed = false;
 

@@ -10,6 +10,7 @@ import { DEBUG_COMMANDS } from "./server/commands/debug.ts";
 import { INFO_COMMANDS } from "./server/commands/info.ts";
 import { LATENCY_COMMANDS } from "./server/commands/latency.ts";
 import { MEMORY_COMMANDS } from "./server/commands/memory.ts";
+import { MONITOR_COMMANDS } from "./server/commands/monitor.ts";
 import { SLOWLOG_COMMANDS } from "./server/commands/slowlog.ts";
 import { STATE_COMMANDS } from "./server/commands/state.ts";
 import { KEY_COMMANDS } from "./types/keys/commands.ts";
@@ -27,6 +28,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...LATENCY_COMMANDS,
   ...MEMORY_COMMANDS,
   ...STATE_COMMANDS,
+  ...MONITOR_COMMANDS,
   ...DEBUG_COMMANDS,
   ...CLUSTER_COMMANDS,
 ];

@@ -64,9 +64,22 @@ export const INLINE_MAX: number = 64 * 1024;
 export const MULTIBULK_MAX = 0x7fffffff;
 /** Most bytes of replies that are not sent yet; a command that answers more closes its client. */
 export const REPLY_BYTES_MAX: number = 2 ** 31 - 1;
+/**
+ * Most bytes that are kept of what a client has sent: of the arguments of one request that have no
+ * heap block, and of what came while nothing could be run. `client-query-buffer-limit` may be less.
+ */
+export const QUERY_BYTES_MAX: number = 1024 * 1024 * 1024;
 /** An argument longer than this is received straight into a heap block. */
 export const BIG_ARGUMENT_BYTES: number = 64 * 1024;
 
+// Threads among themselves, clients.
+
+/** Bytes of messages that a thread keeps for another that takes none; then they are lost. */
+export const MAILBOX_WAITING_MAX: number = 256 * 1024 * 1024;
+/** Longest line of MONITOR; whoever would see a longer one is disconnected. */
+export const MONITOR_LINE_MAX: number = 1024 * 1024 * 1024;
+/** `maxmemory-clients` below this counts as this, as in Redis. */
+export const CLIENT_MEMORY_MIN: number = 128 * 1024;
 /** Descriptors that a process needs besides those of its clients: so many and so many a thread. */
 export const DESCRIPTORS_OWN = 32;
 export const DESCRIPTORS_PER_THREAD = 12;

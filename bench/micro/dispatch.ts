@@ -20,6 +20,7 @@ const BATCHES = 4000;
 class NullLink implements Link {
   readonly remote = "127.0.0.1:1";
   readonly local = "127.0.0.1:2";
+  readonly descriptor = -1;
   hash = 0;
   write(source: Uint8Array, start: number, end: number): boolean {
     for (let i = start; i < end; i += 7) this.hash = (this.hash * 31 + (source[i] ?? 0)) | 0;

@@ -46,8 +46,9 @@ class Rows {
 function client(row: number, thread: number, id: number): ClientRow {
   const texts = { remote: "", local: "", name: "", libName: "", libVersion: "" };
   const numbers = { createdMs: 1, lastMs: 1, db: 0, flags: 0, proto: 2, command: -1 };
-  const sizes = { queryBytes: 0, outputBytes: 0, argumentBytes: 0, owner: -1 };
-  return { row, thread, id, ...texts, ...numbers, ...sizes };
+  const sizes = { queryBytes: 0, queryFreeBytes: 0, outputBytes: 0, argumentBytes: 0 };
+  const kind = { owner: -1, kind: 0, descriptor: -1 };
+  return { row, thread, id, ...texts, ...numbers, ...sizes, ...kind };
 }
 
 /** Connects and disconnects. */

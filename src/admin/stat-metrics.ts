@@ -20,6 +20,8 @@ const STAT_METRICS: Readonly<Record<Counted, StatMetric | null>> = {
   ],
   connections_rejected: ["counter", "rejected_connections_total", "Refused because of maxclients."],
   connections_current: ["gauge", "connected_clients", "Clients connected now."],
+  blocked_clients: ["gauge", "blocked_clients", "Clients whose command waits for CLIENT PAUSE."],
+  evicted_clients: ["counter", "evicted_clients_total", "Clients closed by maxmemory-clients."],
   commands_processed: ["counter", "commands_processed_total", "Commands run."],
   keyspace_hits: ["counter", "keyspace_hits_total", "Reads that found their key."],
   keyspace_misses: ["counter", "keyspace_misses_total", "Reads that did not."],

@@ -26,6 +26,7 @@ const KEYS: readonly string[] = Array.from({ length: 200 }, (_, i) => `key:${i}`
 class TestLink implements Link {
   readonly remote = "127.0.0.1:50000";
   readonly local = "127.0.0.1:6379";
+  readonly descriptor = -1;
   sent = "";
 
   write(source: Uint8Array, start: number, end: number): boolean {

@@ -13,6 +13,7 @@ import type { CommandStats } from "../server/command-stats.ts";
 import type { Change, Config } from "../server/config/config.ts";
 import type { LatencyEvents } from "../server/latency-events.ts";
 import type { LatencyHistograms } from "../server/latency-histogram.ts";
+import type { ReplySetting } from "../server/reply-mode.ts";
 import type { SlowLog } from "../server/slow-log.ts";
 import type { Topology } from "../server/topology.ts";
 import type { CommandTable } from "./lookup.ts";
@@ -41,6 +42,8 @@ export type Session = {
   readonlyMode: boolean;
   noTouch: boolean;
   noEvict: boolean;
+  /** It is sent every command that is run: MONITOR. */
+  readonly isMonitoring: boolean;
   /** The dispatcher's own: where a command that visits shard after shard was stopped. */
   progress: unknown;
   /**
@@ -52,6 +55,10 @@ export type Session = {
   closeAfterReply(): void;
   /** Closes at once, with what is under way not sent. */
   closeSilently(): void;
+  /** CLIENT REPLY; it decides about the reply under way too. */
+  setReply(setting: ReplySetting): void;
+  /** Sends it every command that is run, by whomever, from now on. False if that was so before. */
+  monitor(): boolean;
   /** Does what RESET does to a session's own state, HELLO 2 included. */
   reset(): void;
   /** Tells other threads of a changed name, database or library. */
@@ -79,6 +86,11 @@ export type Server = {
   /** Applies changes here and on every other thread before the next command anywhere. */
   publishConfig(changes: Change[]): void;
   resetStats(): void;
+  /** CLIENT PAUSE until `endMs`, of all commands or those that write; holds for the next anywhere. */
+  pauseClients(endMs: number, isAll: boolean): void;
+  unpauseClients(): void;
+  /** Bytes that clients take, of all threads. */
+  clientBytes(): number;
   /** The plain port, 0 if there is none. */
   readonly tcpPort: number;
   /**

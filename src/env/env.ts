@@ -55,6 +55,8 @@ export type Link = {
   destroy(): void;
   readonly remote: string;
   readonly local: string;
+  /** The file descriptor, -1 if there is none. */
+  readonly descriptor: number;
 };
 
 /** What a link calls; `onData`'s chunk is valid during the call only. */

@@ -54,6 +54,7 @@ function view(source: Uint8Array, start: number, end: number): Buffer {
 export class SocketLink implements Link {
   readonly remote: string;
   readonly local: string;
+  readonly descriptor: number;
   /** Set right after construction, before anything can be read. */
   handler: LinkHandler | null = null;
   private readonly socket: Socket;
@@ -80,6 +81,7 @@ export class SocketLink implements Link {
       },
     };
     this.handle = handle as StreamHandle;
+    this.descriptor = handle.fd ?? -1;
     this.socket = new Socket(options as ConstructorParameters<typeof Socket>[0]);
     const { socket } = this;
     if (path === null) {

@@ -176,6 +176,7 @@ export class Database extends Records {
     if (p === 0) return 0;
     if (((this.head(p) & FLAG_EXPIRY) as number) === 0) return p;
     if (this.store.now <= this.expiryOf(p)) return p;
+    if (this.store.hidesExpired) return 0;
     this.expireFound(p, args.slot[i] as number, args.hash[i] as number);
     return 0;
   }
@@ -523,7 +524,7 @@ export class Database extends Records {
   /** Removes a record met on a walk if it has expired. True if it had. */
   expireIfDue(p: number, slot: number): boolean {
     const expiry = this.expiryOf(p);
-    if (expiry === 0 || this.store.now <= expiry) return false;
+    if (expiry === 0 || this.store.now <= expiry || this.store.hidesExpired) return false;
     const at = this.keyAt(p);
     const { table } = this.store;
     const hash = table.hashOf(p);

@@ -33,6 +33,8 @@ const NAMES = [
   "lock_hold_max_usec",
   "mailbox_messages",
   "parked_sessions",
+  "blocked_clients",
+  "evicted_clients",
   "output_limit_disconnections",
   "query_limit_disconnections",
   "client_query_buffer_bytes",
@@ -95,6 +97,7 @@ export const STAT_NAMES: readonly StatName[] = [...NAMES, ...ERROR_CODES.map(err
 export const GAUGES: ReadonlySet<StatName> = new Set<StatName>([
   "connections_arrived",
   "connections_current",
+  "blocked_clients",
   "js_heap_used",
   "ops_per_sec",
   "input_bytes_per_sec",

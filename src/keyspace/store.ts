@@ -74,6 +74,8 @@ export class Store {
   sharesIntegers = true;
   /** Commands of the running session leave their mark in the keys they use: no CLIENT NO-TOUCH. */
   touches = true;
+  /** What is past its time is hidden but not removed: clients are paused. */
+  hidesExpired = false;
   /** The running command came by an owner's port, where there is no database but 0. */
   isOwnerPort = false;
   /** Longest string that APPEND and SETRANGE may make: `proto-max-bulk-len`. */

@@ -63,10 +63,10 @@ test("what is announced is not held before it comes", () => {
   const { parser } = newParser();
   const announced = latin1Bytes("*2\r\n$3\r\nSET\r\n$5000000\r\nabc");
   assert.equal(parser.feed(announced, 0, announced.length, LIMITS), NEED_MORE);
-  assert.ok(parser.held < 100, `${parser.held} bytes`);
+  assert.ok(parser.unparsed < 100, `${parser.unparsed} bytes`);
   const more = new Uint8Array(10_000);
   parser.feed(more, 0, more.length, LIMITS);
-  assert.ok(parser.held > 10_000 && parser.held < 10_100, `${parser.held} bytes`);
+  assert.ok(parser.unparsed > 10_000 && parser.unparsed < 10_100, `${parser.unparsed} bytes`);
 });
 
 test("a length beyond 32 bits, where the limit allows it, is received and refused", () => {

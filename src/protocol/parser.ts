@@ -12,7 +12,7 @@
 import type { Args, BigArgument } from "../base/args.ts";
 import { int64, int64ToNumber, parseInt64 } from "../base/int64.ts";
 import { bigStart, makeBigBlock } from "../keyspace/big-block.ts";
-import { BIG_ARGUMENT_BYTES, INLINE_MAX, MULTIBULK_MAX } from "../limits.ts";
+import { BIG_ARGUMENT_BYTES, INLINE_MAX, MULTIBULK_MAX, UNIT_BYTES } from "../limits.ts";
 import type { Heap } from "../memory/heap.ts";
 import { CHUNK_SHIFT } from "../memory/layout.ts";
 import { splitInline } from "./inline.ts";
@@ -67,6 +67,8 @@ export class Parser {
   private big: BigArgument | null = null;
   private bigAt = 0;
   private bigBytes = 0;
+  /** Bytes of the arguments that are complete. */
+  argumentBytes = 0;
 
   constructor(heap: Heap, args: Args) {
     this.heap = heap;
@@ -78,9 +80,25 @@ export class Parser {
     return this.state === IDLE;
   }
 
-  /** Bytes held for an unfinished request, those in heap blocks included. */
-  get held(): number {
-    return this.state === IDLE ? 0 : this.used + this.lineBytes + this.bigBytes;
+  /** Bytes of an unfinished request behind its last complete argument. */
+  get unparsed(): number {
+    if (this.state === IDLE) return 0;
+    return this.used + this.lineBytes + this.bigBytes - this.argumentBytes;
+  }
+
+  /** Bytes of a request that are not in heap blocks of their own. */
+  get buffered(): number {
+    return this.state === IDLE ? 0 : this.used + this.lineBytes;
+  }
+
+  /** Bytes of memory that are taken for requests, heap blocks included. */
+  get capacity(): number {
+    const { args, big, heap, buffer } = this;
+    let units = big === null || big.block === 0 ? 0 : heap.blockUnits(big.block);
+    if (args.bigs !== null) {
+      for (const one of args.bigs) if (one && one.block !== 0) units += heap.blockUnits(one.block);
+    }
+    return buffer.length + units * UNIT_BYTES;
   }
 
   /**
@@ -118,6 +136,7 @@ export class Parser {
     this.used = 0;
     this.lineBytes = 0;
     this.bigBytes = 0;
+    this.argumentBytes = 0;
     this.isBlind = false;
     this.args.count = 0;
     this.args.bigs = null;
@@ -230,6 +249,7 @@ export class Parser {
       args.bigs[i] = big;
       this.big = null;
     }
+    this.argumentBytes += this.bulkLength;
     args.count = i + 1;
   }
 
@@ -238,6 +258,7 @@ export class Parser {
     const end = length > 0 && b[from + length - 1] === CR ? from + length - 1 : from + length;
     // Splitting never makes text longer, so the words may take the place of the line.
     if (!splitInline(b, from, end, this.args)) return this.fail("unbalanced quotes in request");
+    this.argumentBytes = this.args.count === 0 ? 0 : length;
     return this.complete(this.consumed);
   }
 
@@ -292,6 +313,7 @@ export class Parser {
   /** After a request ran: frees the blocks that no handler took over, and a buffer that grew. */
   finish(): void {
     const { bigs } = this.args;
+    this.argumentBytes = 0;
     if (bigs !== null) {
       for (const big of bigs) if (big && big.block !== 0) this.heap.freeLarge(big.block);
       this.args.bigs = null;

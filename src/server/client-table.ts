@@ -8,6 +8,7 @@
  *   44  i32 id of the last command  48  i32 query buffer bytes     52  i32 output bytes
  *   56  i32 owner port, -1 plain    60  i32 argument bytes
  *   64  texts, each u16 length and bytes: remote, local, name, library, its version
+ *   832 i32 free query buffer bytes 836 i32 class                  840 i32 file descriptor, -1 none
  *
  * A reader may see a row in the middle of a change; it checks the id before and after.
  */
@@ -21,6 +22,18 @@ export const FLAG_NO_EVICT: number = 1 << 1;
 export const FLAG_NO_TOUCH: number = 1 << 2;
 export const FLAG_READONLY: number = 1 << 3;
 export const FLAG_CLOSING: number = 1 << 4;
+/** It runs MONITOR. */
+export const FLAG_MONITOR: number = 1 << 5;
+/** Its request waits, for CLIENT PAUSE to end. */
+export const FLAG_BLOCKED: number = 1 << 6;
+/** It is not read from: it has sent much that could not be run yet. */
+export const FLAG_DEAF: number = 1 << 7;
+
+/** Classes of clients, as CLIENT LIST TYPE and client-output-buffer-limit tell them apart. */
+export const CLASS_NORMAL = 0;
+export const CLASS_REPLICA = 1;
+export const CLASS_PUBSUB = 2;
+export const CLASS_MASTER = 3;
 
 const REMOTE_AT = 64;
 const LOCAL_AT = 176;
@@ -28,6 +41,11 @@ const NAME_AT = 288;
 const LIBRARY_AT = 544;
 const VERSION_AT = 704;
 const TEXT_END = 832;
+const QUERY_FREE_AT = 832;
+const CLASS_AT = 836;
+const DESCRIPTOR_AT = 840;
+/** What counts more than this is shown as this. */
+const COUNT_MAX = 0x7fffffff;
 /** Longest text that fits each place. */
 export const NAME_BYTES_MAX: number = LIBRARY_AT - NAME_AT - 2;
 export const LIBRARY_BYTES_MAX: number = VERSION_AT - LIBRARY_AT - 2;
@@ -44,9 +62,13 @@ export type ClientRow = {
   proto: number;
   command: number;
   queryBytes: number;
+  queryFreeBytes: number;
   outputBytes: number;
   argumentBytes: number;
   owner: number;
+  /** One of the CLASS constants. */
+  kind: number;
+  descriptor: number;
   remote: string;
   local: string;
   name: string;
@@ -125,8 +147,9 @@ export class ClientTable {
     this.putText(base + LOCAL_AT, client.local, NAME_AT - LOCAL_AT - 2);
     this.f64[(base + 16) >> 3] = client.createdMs;
     this.i32[(base + 56) >> 2] = client.owner;
+    this.i32[(base + DESCRIPTOR_AT) >> 2] = client.descriptor;
     this.setState(client);
-    this.setUse(client.row, client.createdMs, client.command, 0, 0, 0);
+    this.setUse(client.row, client.createdMs, client.command, 0, 0, 0, 0);
     this.f64[(base + 8) >> 3] = client.id;
   }
 
@@ -135,6 +158,7 @@ export class ClientTable {
     row: number;
     db: number;
     flags: number;
+    kind: number;
     proto: number;
     name: string;
     libName: string;
@@ -144,6 +168,7 @@ export class ClientTable {
     this.i32[(base + 32) >> 2] = client.db;
     this.i32[(base + 36) >> 2] = client.flags;
     this.i32[(base + 40) >> 2] = client.proto;
+    this.i32[(base + CLASS_AT) >> 2] = client.kind;
     this.putText(base + NAME_AT, client.name, NAME_BYTES_MAX);
     this.putText(base + LIBRARY_AT, client.libName, LIBRARY_BYTES_MAX);
     this.putText(base + VERSION_AT, client.libVersion, VERSION_BYTES_MAX);
@@ -155,6 +180,7 @@ export class ClientTable {
     lastMs: number,
     command: number,
     queryBytes: number,
+    queryFreeBytes: number,
     outputBytes: number,
     argumentBytes: number,
   ): void {
@@ -162,9 +188,15 @@ export class ClientTable {
     this.f64[(base + 24) >> 3] = lastMs;
     const at = (base + 44) >> 2;
     this.i32[at] = command;
-    this.i32[at + 1] = queryBytes;
-    this.i32[at + 2] = outputBytes;
-    this.i32[at + 4] = argumentBytes;
+    this.i32[at + 1] = Math.min(queryBytes, COUNT_MAX);
+    this.i32[at + 2] = Math.min(outputBytes, COUNT_MAX);
+    this.i32[at + 4] = Math.min(argumentBytes, COUNT_MAX);
+    this.i32[(base + QUERY_FREE_AT) >> 2] = Math.min(queryFreeBytes, COUNT_MAX);
+  }
+
+  /** Flags alone: what changes in the middle of a turn. */
+  setFlags(row: number, flags: number): void {
+    this.i32[(HEADER_BYTES + row * ROW_BYTES + 36) >> 2] = flags;
   }
 
   private putText(at: number, text: string, max: number): void {
@@ -196,9 +228,12 @@ export class ClientTable {
       proto: this.i32[at + 10] as number,
       command: this.i32[at + 11] as number,
       queryBytes: this.i32[at + 12] as number,
+      queryFreeBytes: this.i32[at + (QUERY_FREE_AT >> 2)] as number,
       outputBytes: this.i32[at + 13] as number,
       owner: this.i32[at + 14] as number,
       argumentBytes: this.i32[at + 15] as number,
+      kind: this.i32[at + (CLASS_AT >> 2)] as number,
+      descriptor: this.i32[at + (DESCRIPTOR_AT >> 2)] as number,
       remote: this.textAt(base + REMOTE_AT),
       local: this.textAt(base + LOCAL_AT),
       name: this.textAt(base + NAME_AT),

@@ -22,7 +22,16 @@ import {
   LOCKS_KEYS,
   LOCKS_NONE,
 } from "../command/command.ts";
-import { FLAG_DENYOOM, FLAG_PROTECTED, FLAG_SLOW_CLOCK } from "../command/flags.ts";
+import {
+  FLAG_ADMIN,
+  FLAG_DENYOOM,
+  FLAG_MAY_REPLICATE,
+  FLAG_PROTECTED,
+  FLAG_READONLY,
+  FLAG_SKIP_MONITOR,
+  FLAG_SLOW_CLOCK,
+  FLAG_WRITE,
+} from "../command/flags.ts";
 import { KeyList } from "../command/key-specs.ts";
 import type { Session } from "../command/session.ts";
 import type { EachCommand } from "../command/spec.ts";
@@ -64,6 +73,12 @@ type EachProgress = { state: unknown; shard: number; spentMs: number };
 export const DONE = 0;
 /** A lock was not had: run the same request again when `parkedShard` is released. */
 export const PARKED = 1;
+/** Clients are paused: run the same request again when that is over. */
+export const POSTPONED = 2;
+
+/** Commands of the keyspace, which a session that monitors may not use. */
+const FLAGS_KEYSPACE: number = FLAG_WRITE | FLAG_READONLY | FLAG_MAY_REPLICATE;
+const FLAGS_NOT_SHOWN: number = FLAG_ADMIN | FLAG_SKIP_MONITOR;
 
 const COMMANDS = statIndex("commands_processed");
 const KEYED_LOCAL = statIndex("keyed_commands_local");
@@ -77,6 +92,8 @@ const ENTRIES_MOVED_MAX = statIndex("work_entries_moved_max");
 export class Dispatcher {
   /** Last command that was run or refused; -1 for an unknown one. */
   lastCommand = -1;
+  /** Clients are paused, or somebody monitors. */
+  isWatching = false;
   private readonly server: ThreadServer;
   private readonly control: Int32Array;
   private readonly waiting: Waiting;
@@ -132,9 +149,9 @@ export class Dispatcher {
       return DONE;
     }
     this.lastCommand = command.id;
+    if (this.isWatching) return this.runWatched(session, command, args, reply, isLong);
     if (isLong || this.isTimed(command)) {
-      const weight = isLong || command.isAlwaysTimed ? 1 : this.times.sampleEvery;
-      return this.runTimed(session, command, args, reply, weight);
+      return this.runTimed(session, command, args, reply, this.weightOf(command, isLong));
     }
     const before = reply.errors;
     const outcome = direct
@@ -151,6 +168,18 @@ export class Dispatcher {
     if (left >= 0) return command.isAlwaysTimed;
     this.samples[command.id] = this.times.sampleEvery - 1;
     return true;
+  }
+
+  /** How many calls one that is timed stands for. */
+  private weightOf(command: Command, isLong: boolean): number {
+    return isLong || command.isAlwaysTimed ? 1 : this.times.sampleEvery;
+  }
+
+  private runUntimed(session: Session, command: Command, args: Args, reply: Reply): number {
+    const before = reply.errors;
+    const outcome = this.run(session, command, args, reply);
+    if (outcome === DONE) this.ran(command, reply.errors - before);
+    return outcome;
   }
 
   /** The call stands for `weight` calls. */
@@ -179,6 +208,55 @@ export class Dispatcher {
     }
     if ((command.flagBits & FLAG_SLOW_CLOCK) !== 0) this.readClock();
     return DONE;
+  }
+
+  /** As the rest of `execute`, while `isWatching`. */
+  private runWatched(
+    session: Session,
+    command: Command,
+    args: Args,
+    reply: Reply,
+    isLong: boolean,
+  ): number {
+    const { server } = this;
+    const { flagBits } = command;
+    if (session.isMonitoring && (flagBits & FLAGS_KEYSPACE) !== 0) {
+      this.refuse(command, reply, "ERR Replica can't interact with the keyspace");
+      this.wasRefused = false;
+      return DONE;
+    }
+    if (!session.isMonitoring && server.isPaused(command)) {
+      if (!this.refusesBeforePause(session, command, args, reply)) return POSTPONED;
+      this.wasRefused = false;
+      return DONE;
+    }
+    const isShown = server.monitors.isOn && (flagBits & FLAGS_NOT_SHOWN) === 0;
+    if (isShown) server.monitors.prepare(command, args);
+    const before = this.commandsRun;
+    const outcome =
+      isLong || this.isTimed(command)
+        ? this.runTimed(session, command, args, reply, this.weightOf(command, isLong))
+        : this.runUntimed(session, command, args, reply);
+    if (isShown && this.commandsRun !== before) server.monitors.ran(session);
+    return outcome;
+  }
+
+  /** Redis: what would be refused anyway does not wait for the end of a pause. */
+  private refusesBeforePause(
+    session: Session,
+    command: Command,
+    args: Args,
+    reply: Reply,
+  ): boolean {
+    if (session.owner >= 0 && command.hasKeys) {
+      this.findKeys(command, args);
+      const redirect = this.redirect(session, command, args);
+      if (redirect !== null) {
+        this.refuse(command, reply, redirect);
+        return true;
+      }
+    }
+    return (command.flagBits & FLAG_DENYOOM) !== 0 && !this.hasMemory(command, args, reply);
   }
 
   /** Counts a call; false if it was refused before it ran. */

@@ -2,44 +2,55 @@
  * One connection: takes bytes from its link, runs the requests in them in order, and writes all
  * replies of a turn at once.
  *
- * While a session is parked (a lock was not had) or its output is over what it may hold, it runs
- * nothing but goes on reading, up to client-query-buffer-limit, so that it sees its client vanish.
- * What it reads then waits in `backlog`.
+ * A session runs nothing while it is parked (a lock was not had), postponed (CLIENT PAUSE), held (a
+ * reply was put off) or has more output than it may hold. It goes on reading, so that it sees its
+ * client vanish, and what it reads then waits in `backlog`: up to client-query-buffer-limit if it
+ * is postponed, as in Redis; else it soon stops reading, which slows the client down.
  */
 import { Args } from "../base/args.ts";
+import { latin1 } from "../base/bytes.ts";
 import type { Session } from "../command/session.ts";
 import type { Link, LinkHandler } from "../env/env.ts";
 import { statIndex } from "../keyspace/stats.ts";
-import { BIG_ARGUMENT_BYTES, REPLY_BYTES_MAX } from "../limits.ts";
+import { BIG_ARGUMENT_BYTES, QUERY_BYTES_MAX } from "../limits.ts";
 import { OOM } from "../protocol/errors.ts";
 import { COMPLETE, FAILED, Parser } from "../protocol/parser.ts";
 import type { Reply } from "../protocol/reply.ts";
 import { ODD, scan } from "../protocol/scan.ts";
+import { Backlog } from "./backlog.ts";
+import type { MemoryClient } from "./client-memory.ts";
 import {
+  CLASS_NORMAL,
+  CLASS_PUBSUB,
+  FLAG_BLOCKED,
   FLAG_CLOSING,
+  FLAG_DEAF,
+  FLAG_MONITOR,
   FLAG_NO_EVICT,
   FLAG_NO_TOUCH,
   FLAG_READONLY,
   FLAG_UNIX,
 } from "./client-table.ts";
-import { DONE } from "./dispatch.ts";
+import { clientLine } from "./commands/client-line.ts";
+import { quote } from "./config/quoting.ts";
+import { DONE, PARKED } from "./dispatch.ts";
+import { ReplyMode, type ReplySetting } from "./reply-mode.ts";
+import { OUTPUT_PAUSE_BYTES, type OutputOwner, SessionOutput } from "./session-output.ts";
 import type { ThreadServer } from "./thread-server.ts";
 
 /** Output of one turn is written in pieces of about this size. */
 const WRITE_PIECE_BYTES = 1 << 20;
-/** A session with more unsent output than this runs nothing until it has drained. */
-const OUTPUT_PAUSE_BYTES = 4 << 20;
 
 const NET_INPUT = statIndex("net_input_bytes");
-const NET_OUTPUT = statIndex("net_output_bytes");
 const READS = statIndex("reads_processed");
-const WRITES = statIndex("writes_processed");
 const QUERY_LIMIT = statIndex("query_limit_disconnections");
-const OUTPUT_LIMIT = statIndex("output_limit_disconnections");
 const PROTOCOL_ERRORS = statIndex("protocol_errors");
-const NO_BYTES = new Uint8Array(0);
+const BLOCKED = statIndex("blocked_clients");
+const EVICTED = statIndex("evicted_clients");
+/** Bytes of a request that is too long which the log shows. */
+const SHOWN_BYTES = 64;
 
-export class ClientSession implements Session, LinkHandler {
+export class ClientSession implements Session, LinkHandler, MemoryClient, OutputOwner {
   readonly id: number;
   readonly server: ThreadServer;
   readonly row: number;
@@ -57,9 +68,16 @@ export class ClientSession implements Session, LinkHandler {
   readonlyMode = false;
   noTouch = false;
   noEvict = false;
+  /** One of the CLASS constants. */
+  kind: number = CLASS_NORMAL;
+  isMonitoring = false;
+  memoryBytes = 0;
+  memoryClass = -1;
   lastUseMs: number;
   isClosed = false;
   isParked = false;
+  /** Its request waits for CLIENT PAUSE to end. */
+  isPostponed = false;
   /** A reply was put off; nothing is run before it. */
   private isHeld = false;
   /** How far a command that goes from shard to shard had come when a lock stopped it. */
@@ -67,20 +85,21 @@ export class ClientSession implements Session, LinkHandler {
   /** The client sends nothing more. What it sent is run, then the session ends. */
   private hasEnded = false;
   /** The link is gone: what was received before is still run, and its replies are thrown away. */
-  private isLinkGone = false;
-  private lastUnsent = 0;
+  isLinkGone = false;
   private readonly link: Link;
   private readonly parser: Parser;
   private readonly args: Args = new Args();
   /** Read while nothing could be run. */
-  private backlog: Uint8Array = NO_BYTES;
-  private backlogLength = 0;
-  /** The parser holds a request that was parked. */
+  private readonly backlog: Backlog = new Backlog();
+  /** The parser holds a request that could not be run. */
   private hasRequest = false;
   private isClosing = false;
-  private isPaused = false;
+  private isDeaf = false;
   private isRunning = false;
-  private softSinceMs = 0;
+  private readonly replies: ReplyMode = new ReplyMode();
+  /** Something is to be looked at behind each command: it is held, muted, or sees what is run. */
+  private isUnusual = false;
+  private readonly output: SessionOutput;
   /** Id of the last command, -1 for none or an unknown one. */
   private lastCommand = -1;
 
@@ -101,7 +120,9 @@ export class ClientSession implements Session, LinkHandler {
     this.createdMs = server.store.clock.unixMs;
     this.lastUseMs = this.createdMs;
     this.parser = new Parser(server.store.heap, new Args());
+    this.output = new SessionOutput(this, link);
     this.publishAll();
+    this.publishUse();
   }
 
   onData(chunk: Uint8Array, length: number): void {
@@ -117,7 +138,7 @@ export class ClientSession implements Session, LinkHandler {
       this.destroy();
       return;
     }
-    if (this.isStopped || this.isRunning || this.backlogLength > 0) {
+    if (this.isStopped || this.isRunning || this.backlog.length > 0) {
       this.keep(chunk, 0, length);
       return;
     }
@@ -128,8 +149,10 @@ export class ClientSession implements Session, LinkHandler {
   private turn(chunk: Uint8Array, start: number, end: number): void {
     const { server } = this;
     const { reply } = server;
+    if (server.isAttentive) server.beforeTurn(this);
+    if (this.isClosed) return;
     this.isRunning = true;
-    this.limitReply();
+    this.output.limitReply();
     reply.proto = this.proto;
     server.store.touches = !this.noTouch;
     server.dispatcher.lastCommand = this.lastCommand;
@@ -139,9 +162,10 @@ export class ClientSession implements Session, LinkHandler {
     if (at < end && !this.isClosing) this.keep(chunk, at, end);
     // Before the reply: who has it may ask another thread what this client did.
     this.publishUse();
-    this.flush();
+    this.output.flush();
     this.isRunning = false;
     this.turnDone();
+    if (server.isAttentive) server.afterTurn();
   }
 
   /** Ends the session if this was its last turn. */
@@ -158,14 +182,7 @@ export class ClientSession implements Session, LinkHandler {
 
   /** Something that was received has not been run. */
   private get hasWork(): boolean {
-    return this.isHeld || this.isParked || this.hasRequest || this.backlogLength > 0;
-  }
-
-  /** What is not sent yet counts against the limit of the client's class. */
-  private limitReply(): void {
-    const { hardBytes } = this.server.config.normalLimit;
-    const rest = hardBytes === 0 ? REPLY_BYTES_MAX : Math.max(0, hardBytes - this.link.pending());
-    this.server.reply.limit = Math.min(rest, REPLY_BYTES_MAX);
+    return this.isHeld || this.isParked || this.hasRequest || this.backlog.length > 0;
   }
 
   /** Returns the index of the first byte that was not taken. */
@@ -183,13 +200,15 @@ export class ClientSession implements Session, LinkHandler {
         if (after !== ODD) {
           args.buffer = chunk;
           args.view = view;
-          if (dispatcher.execute(this, args, reply) !== DONE) {
-            this.parkHere();
+          const mark = reply.length;
+          const outcome = dispatcher.execute(this, args, reply);
+          if (outcome !== DONE) {
+            this.stopHere(outcome);
             return at;
           }
           at = after;
-          if (this.isHeld) return at;
-          if (isLong(reply) && this.flush()) return at;
+          if (this.isUnusual && !this.requestDone(reply, mark)) return at;
+          if (isLong(reply) && this.output.flush()) return at;
           continue;
         }
       }
@@ -200,60 +219,123 @@ export class ClientSession implements Session, LinkHandler {
         return end;
       }
       if (result === COMPLETE && !this.runParsed(reply)) return at;
-      if (parser.held > this.server.config.queryBufferMax) {
-        this.overQueryLimit();
+      if (parser.unparsed > this.queryMax || parser.buffered > QUERY_BYTES_MAX) {
+        this.overQueryLimit(chunk, start, end);
         return end;
       }
     }
     return at;
   }
 
+  private get queryMax(): number {
+    return Math.min(this.server.config.queryBufferMax, QUERY_BYTES_MAX);
+  }
+
   /** Runs the request that the parser holds. False if the session cannot go on now. */
   private runParsed(reply: Reply): boolean {
     const { parser } = this;
     const { args } = parser;
+    const mark = reply.length;
     this.hasRequest = false;
     if (args.count > 0) {
       if (parser.outOfMemory) {
         reply.error(OOM);
-      } else if (this.server.dispatcher.execute(this, args, reply, isLongRequest(args)) !== DONE) {
-        this.hasRequest = true;
-        this.parkHere();
-        return false;
+      } else {
+        const outcome = this.server.dispatcher.execute(this, args, reply, isLongRequest(args));
+        if (outcome !== DONE) {
+          this.hasRequest = !this.isClosed;
+          this.stopHere(outcome);
+          return false;
+        }
       }
     }
     parser.finish();
+    if (this.isUnusual && !this.requestDone(reply, mark)) return false;
+    return !(isLong(reply) && this.output.flush());
+  }
+
+  /**
+   * What is to be done behind a request that most clients never need. False if nothing may be run
+   * now. `mark` is where its reply begins.
+   */
+  private requestDone(reply: Reply, mark: number): boolean {
     if (this.isHeld) return false;
-    return !(isLong(reply) && this.flush());
+    const { replies, server } = this;
+    if (replies.isMuted) reply.truncate(mark);
+    if (this.isMonitoring) {
+      server.monitors.deliver(this, replies.isMuted || this.isClosing ? null : reply);
+    }
+    replies.requestDone();
+    this.output.limitReply();
+    this.findUnusual();
+    return true;
+  }
+
+  get isMuted(): boolean {
+    return this.replies.isMuted;
+  }
+
+  private findUnusual(): void {
+    this.isUnusual = this.isHeld || this.isMonitoring || this.replies.isUnusual;
   }
 
   private get isStopped(): boolean {
-    return this.isParked || this.isPaused || this.isHeld;
+    return this.isParked || this.output.isPaused || this.isHeld || this.isPostponed;
   }
 
   hold(): (write: (reply: Reply) => void) => void {
     this.isHeld = true;
+    this.isUnusual = true;
     return (write) => {
       const { reply } = this.server;
       this.isHeld = false;
       this.server.countFor(this.owner);
-      this.limitReply();
+      this.output.limitReply();
       reply.proto = this.proto;
       write(reply);
-      this.flush();
+      this.requestDone(reply, 0);
+      this.output.flush();
       this.turnDone();
       this.resume();
     };
   }
 
-  private parkHere(): void {
-    this.isParked = true;
-    this.server.parked(this);
+  /** The request under way cannot be run now. */
+  private stopHere(outcome: number): void {
+    if (outcome === PARKED) {
+      this.isParked = true;
+      this.server.parked(this);
+    } else if (this.hasEnded || this.isLinkGone) {
+      // Redis: what a client wants that does not wait for the end of a pause is not done.
+      this.destroy();
+    } else {
+      this.isPostponed = true;
+      this.server.stats.add(BLOCKED, 1);
+      this.server.postponed(this);
+      this.publishFlags();
+    }
+  }
+
+  /** The pause is over, or another one. */
+  endPostponed(): void {
+    if (this.isClosed || !this.isPostponed) return;
+    this.server.countFor(this.owner);
+    this.leavePostponed();
+    this.publishFlags();
+    this.resume();
+  }
+
+  private leavePostponed(): void {
+    if (!this.isPostponed) return;
+    this.isPostponed = false;
+    this.server.stats.add(BLOCKED, -1);
   }
 
   private protocolError(reply: Reply): void {
+    const mark = reply.length;
     this.server.stats.add(PROTOCOL_ERRORS, 1);
     reply.error(`ERR Protocol error: ${this.parser.error}`);
+    if (this.isMuted) reply.truncate(mark);
     this.isClosing = true;
   }
 
@@ -262,22 +344,35 @@ export class ClientSession implements Session, LinkHandler {
    * than it reads is slowed down, as if its commands took long.
    */
   private keep(chunk: Uint8Array, start: number, end: number): void {
-    const needed = this.backlogLength + end - start;
-    if (needed > this.backlog.length) {
-      const bigger = new Uint8Array(Math.max(needed, this.backlog.length * 2, BIG_ARGUMENT_BYTES));
-      bigger.set(this.backlog.subarray(0, this.backlogLength));
-      this.backlog = bigger;
+    const { backlog } = this;
+    backlog.keep(chunk, start, end);
+    if (this.isPostponed) {
+      if (backlog.length > this.queryMax) this.overQueryLimit(backlog.bytes, 0, backlog.length);
+      return;
     }
-    // The chunk may be the backlog itself, of which a part was run.
-    this.backlog.set(chunk.subarray(start, end), this.backlogLength);
-    this.backlogLength = needed;
     const most = Math.min(OUTPUT_PAUSE_BYTES, this.server.config.queryBufferMax / 2);
-    if (needed > most && !this.isLinkGone) this.link.pause();
+    if (backlog.length <= most || this.isLinkGone) return;
+    this.isDeaf = true;
+    this.link.pause();
+    this.publishFlags();
   }
 
-  private overQueryLimit(): void {
-    this.server.stats.add(QUERY_LIMIT, 1);
-    this.server.log("warning", `Closing client that reached max query buffer length: ${this.id}`);
+  private hearAgain(): void {
+    if (!this.isDeaf) return;
+    this.isDeaf = false;
+    this.link.resume();
+    this.publishFlags();
+  }
+
+  private overQueryLimit(source: Uint8Array, start: number, end: number): void {
+    const { server } = this;
+    server.stats.add(QUERY_LIMIT, 1);
+    const shown = quote(latin1(source, start, Math.min(end, start + SHOWN_BYTES)));
+    server.log(
+      "warning",
+      `Closing client that reached max query buffer length: ${this.describe()} ` +
+        `(qbuf initial bytes: ${shown})`,
+    );
     this.destroy();
   }
 
@@ -286,128 +381,93 @@ export class ClientSession implements Session, LinkHandler {
     if (this.isClosed) return;
     this.isParked = false;
     if (this.isStopped || this.isRunning) return;
-    const { backlog, backlogLength } = this;
-    if (backlogLength === 0 && !this.hasRequest) {
+    const { length } = this.backlog;
+    if (length === 0 && !this.hasRequest) {
       this.turnDone();
       return;
     }
-    this.backlog = NO_BYTES;
-    this.backlogLength = 0;
     this.server.countFor(this.owner);
     this.server.dispatcher.readClock();
-    this.turn(backlog, 0, backlogLength);
-    if (this.backlogLength === 0 && !this.isClosing && !this.isLinkGone) this.link.resume();
+    this.turn(this.backlog.take(), 0, length);
+    const isWaiting = this.backlog.length > 0 && !this.isPostponed;
+    if (!isWaiting && !this.isClosing && !this.isLinkGone) this.hearAgain();
   }
 
-  /** Writes what the turn has produced. True if the session must stop until it has drained. */
-  private flush(): boolean {
-    const { link, server } = this;
-    const { reply } = server;
-    if (this.isClosed || this.isLinkGone) {
-      reply.discard();
-      return this.isClosed;
-    }
-    if (reply.isOverflown) {
-      reply.discard();
-      this.overOutputLimit();
-      return true;
-    }
-    if (reply.length === 0) return this.isPaused;
-    server.stats.add(NET_OUTPUT, reply.length + reply.sharedBytes);
-    server.stats.add(WRITES, 1);
-    if (reply.shared.length > 0) {
-      this.flushPieces(reply);
-    } else if (link.write(reply.buffer, 0, reply.length)) {
-      reply.length = 0;
-    } else {
-      reply.renew();
-    }
-    const pending = link.pending();
-    if (pending > 0) this.checkOutput(pending);
-    if (!this.isClosed) this.limitReply();
-    return this.isPaused || this.isClosed;
+  /** The line of CLIENT LIST, for the log. */
+  describe(): string {
+    const own = this.server.clients.read(this.row);
+    return own === null ? `id=${this.id}` : clientLine(this.server, own);
   }
 
-  private flushPieces(reply: Reply): void {
-    const { link } = this;
-    const { buffer, length } = reply;
-    let from = 0;
-    for (const piece of reply.shared) {
-      link.write(buffer, from, piece.before);
-      link.writeShared(piece.source.subarray(piece.start, piece.end), piece.done);
-      from = piece.before;
-    }
-    link.write(buffer, from, length);
-    reply.renew();
-    reply.shared.length = 0;
-    reply.sharedBytes = 0;
+  /** Sends lines that answer no request. True if the bytes may be used again at once. */
+  push(bytes: Uint8Array, start: number, end: number): boolean {
+    if (this.isClosing || this.isLinkGone || this.isMuted) return true;
+    this.server.countFor(this.owner);
+    const isFree = this.output.push(bytes, start, end);
+    this.lastUseMs = this.server.store.clock.unixMs;
+    this.publishUse();
+    return isFree;
   }
 
-  private checkOutput(pending: number): void {
-    const { config } = this.server;
-    const { hardBytes, softBytes, softSeconds } = config.normalLimit;
-    const now = this.server.store.clock.unixMs;
-    if (softBytes === 0 || pending <= softBytes) this.softSinceMs = 0;
-    else if (this.softSinceMs === 0) this.softSinceMs = now;
-    const soft = this.softSinceMs !== 0 && now - this.softSinceMs >= softSeconds * 1000;
-    if ((hardBytes !== 0 && pending > hardBytes) || soft) {
-      this.overOutputLimit();
-      return;
-    }
-    if (pending > OUTPUT_PAUSE_BYTES) this.isPaused = true;
+  get isEvictable(): boolean {
+    return this.kind === CLASS_NORMAL || this.kind === CLASS_PUBSUB;
   }
 
-  private overOutputLimit(): void {
-    this.server.stats.add(OUTPUT_LIMIT, 1);
-    this.server.log(
-      "warning",
-      `Client ${this.id} scheduled to be closed ASAP for overcoming of output buffer limits.`,
-    );
+  /** Clients take too much memory. */
+  evict(): void {
+    this.server.countFor(this.owner);
+    this.server.stats.add(EVICTED, 1);
+    this.server.log("notice", `Evicting client: ${this.describe()}`);
     this.destroy();
+  }
+
+  /** It was not told of all that it should see. */
+  closeForLoss(): void {
+    if (this.isClosed) return;
+    this.server.countFor(this.owner);
+    this.output.closeOverLimit();
   }
 
   /** Idle time and output limits, which must hold for a client that does nothing as well. */
   everySecond(unixMs: number, timeoutSeconds: number): void {
-    const pending = this.link.pending();
-    if (pending > 0) {
-      const unsent = this.link.unsent();
-      if (unsent < this.lastUnsent) this.lastUseMs = unixMs;
-      this.lastUnsent = unsent;
-      this.checkOutput(pending);
-    }
+    if (this.output.everySecond()) this.lastUseMs = unixMs;
     const idle = unixMs - this.lastUseMs > timeoutSeconds * 1000;
-    if (timeoutSeconds > 0 && idle && !this.hasWork) this.destroy();
+    if (timeoutSeconds > 0 && idle && !this.hasWork && !this.isMonitoring) this.destroy();
   }
 
   onDrain(): void {
     if (this.isClosed) return;
     this.lastUseMs = this.server.store.clock.unixMs;
     this.publishUse();
-    if (!this.isPaused) return;
-    this.isPaused = false;
+    if (!this.output.isPaused) return;
+    this.output.isPaused = false;
     this.resume();
   }
 
   onEnd(): void {
     if (this.isClosed || this.hasEnded) return;
     this.hasEnded = true;
-    if (!this.isRunning) this.turnDone();
+    if (this.isPostponed) this.destroy();
+    else if (!this.isRunning) this.turnDone();
   }
 
   onClose(): void {
     if (this.isClosed || this.isLinkGone) return;
     this.isLinkGone = true;
-    this.isPaused = false;
-    if (this.isClosing || !this.hasWork) this.finish();
+    this.output.isPaused = false;
+    if (this.isClosing || this.isPostponed || !this.hasWork) this.finish();
     else if (!this.isStopped) this.resume();
   }
 
   /** Gives everything back; the session is over. */
   private finish(): void {
     this.isClosed = true;
+    this.hasRequest = false;
     this.parser.release();
-    this.backlog = NO_BYTES;
-    this.backlogLength = 0;
+    this.backlog.take();
+    this.server.countFor(this.owner);
+    this.leavePostponed();
+    if (this.isMonitoring) this.server.monitors.leave(this);
     this.server.sessionClosed(this);
   }
 
@@ -447,7 +507,27 @@ export class ClientSession implements Session, LinkHandler {
     this.noTouch = false;
     this.server.store.touches = true;
     this.noEvict = false;
+    if (this.isMonitoring) {
+      this.isMonitoring = false;
+      this.server.monitors.leave(this);
+    }
+    this.replies.reset();
+    this.findUnusual();
     this.publish();
+  }
+
+  setReply(setting: ReplySetting): void {
+    this.replies.set(setting);
+    this.findUnusual();
+  }
+
+  monitor(): boolean {
+    if (this.isMonitoring) return false;
+    this.isMonitoring = true;
+    this.findUnusual();
+    this.server.monitors.join(this);
+    this.publishFlags();
+    return true;
   }
 
   private get flags(): number {
@@ -456,19 +536,29 @@ export class ClientSession implements Session, LinkHandler {
       (this.noEvict ? FLAG_NO_EVICT : 0) |
       (this.noTouch ? FLAG_NO_TOUCH : 0) |
       (this.readonlyMode ? FLAG_READONLY : 0) |
-      (this.isClosing ? FLAG_CLOSING : 0)
+      (this.isClosing ? FLAG_CLOSING : 0) |
+      (this.isMonitoring ? FLAG_MONITOR : 0) |
+      (this.isPostponed ? FLAG_BLOCKED : 0) |
+      (this.isDeaf ? FLAG_DEAF : 0)
     );
   }
 
   publish(): void {
-    const { row, db, flags, proto, name, libName, libVersion } = this;
-    this.server.clients.setState({ row, db, flags, proto, name, libName, libVersion });
+    const { row, db, flags, kind, proto, name, libName, libVersion } = this;
+    this.server.clients.setState({ row, db, flags, kind, proto, name, libName, libVersion });
+    this.server.clientMemory.classify(this);
+  }
+
+  private publishFlags(): void {
+    if (!this.isClosed) this.server.clients.setFlags(this.row, this.flags);
   }
 
   private publishAll(): void {
-    const { row, id, createdMs, db, flags, proto, name, libName, libVersion, owner } = this;
+    const { row, id, createdMs, db, flags, kind, proto, name, libName, libVersion, owner } = this;
     this.server.clients.fill({
       row,
+      kind,
+      descriptor: this.link.descriptor,
       thread: this.server.thread,
       id,
       createdMs,
@@ -478,6 +568,7 @@ export class ClientSession implements Session, LinkHandler {
       proto,
       command: -1,
       queryBytes: 0,
+      queryFreeBytes: 0,
       outputBytes: 0,
       argumentBytes: 0,
       owner,
@@ -491,14 +582,21 @@ export class ClientSession implements Session, LinkHandler {
 
   private publishUse(): void {
     if (this.isClosed) return;
-    this.server.clients.setUse(
+    const { parser, backlog, server } = this;
+    const argumentBytes = parser.argumentBytes;
+    const queryBytes = backlog.length + parser.unparsed;
+    const free = parser.capacity + backlog.capacity - queryBytes - argumentBytes;
+    const outputBytes = this.link.pending();
+    server.clients.setUse(
       this.row,
       this.lastUseMs,
       this.lastCommand,
-      this.backlogLength + this.parser.held,
-      this.link.pending(),
-      0,
+      queryBytes,
+      Math.max(0, free),
+      outputBytes,
+      argumentBytes,
     );
+    server.clientMemory.update(this, queryBytes + Math.max(0, free) + argumentBytes + outputBytes);
   }
 }
 

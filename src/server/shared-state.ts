@@ -20,10 +20,12 @@ import {
 import type { LockCounters } from "../memory/lock.ts";
 import type { ChunkMessage, PoolHost } from "../memory/pool.ts";
 import { BELL_WORDS } from "./bell.ts";
+import { clientMemoryBytes } from "./client-memory.ts";
 import { ClientTable, clientTableBytes } from "./client-table.ts";
 import { CommandStats, commandStatsBytes } from "./command-stats.ts";
 import { LATENCY_EVENT_BYTES, LatencyEvents } from "./latency-events.ts";
 import { LatencyHistograms, latencyHistogramBytes } from "./latency-histogram.ts";
+import { mailboxBytes } from "./mailbox.ts";
 import { SlowLog, slowLogBytes } from "./slow-log.ts";
 
 export type SharedState = {
@@ -34,6 +36,8 @@ export type SharedState = {
   latencyEvents: SharedArrayBuffer;
   slowLog: SharedArrayBuffer;
   clients: SharedArrayBuffer;
+  clientMemory: SharedArrayBuffer;
+  mailboxes: SharedArrayBuffer;
   slots: SharedArrayBuffer;
   bells: SharedArrayBuffer;
   threads: number;
@@ -76,6 +80,8 @@ export function makeSharedState(options: SharedOptions): SharedState {
     latencyEvents: new SharedArrayBuffer(LATENCY_EVENT_BYTES),
     slowLog: new SharedArrayBuffer(slowLogBytes()),
     clients: new SharedArrayBuffer(clientTableBytes(options.clientRows)),
+    clientMemory: new SharedArrayBuffer(clientMemoryBytes(options.threads)),
+    mailboxes: new SharedArrayBuffer(mailboxBytes(options.threads)),
     slots: new SharedArrayBuffer(SLOTS * 4),
     bells: new SharedArrayBuffer(options.threads * BELL_WORDS * 4),
     threads: options.threads,
@@ -94,6 +100,8 @@ export type ThreadView = {
   latencyEvents: LatencyEvents;
   slowLog: SlowLog;
   clients: ClientTable;
+  clientMemory: SharedArrayBuffer;
+  mailboxes: SharedArrayBuffer;
   slots: Int32Array;
 };
 
@@ -127,6 +135,8 @@ export function viewShared(
     latencyEvents: new LatencyEvents(shared.latencyEvents, by),
     slowLog: new SlowLog(shared.slowLog, by),
     clients: new ClientTable(shared.clients, thread, shared.threads),
+    clientMemory: shared.clientMemory,
+    mailboxes: shared.mailboxes,
     slots: new Int32Array(shared.slots),
   };
 }

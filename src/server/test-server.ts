@@ -35,6 +35,7 @@ const CONFIG_HOST: ConfigHost = {
 export class TestLink implements Link {
   readonly remote: string;
   readonly local: string;
+  readonly descriptor = 7;
   sent = "";
   isClosed = false;
   /** What `pending` says is on its way. */

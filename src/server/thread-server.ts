@@ -3,6 +3,7 @@
  * threads and the inline host make the same objects; only what is behind `ThreadHost` differs.
  */
 
+import type { Command } from "../command/command.ts";
 import type { CommandTable } from "../command/lookup.ts";
 import type { Server, ServerFacts } from "../command/session.ts";
 import type { Link, LoopUse, RandomSource } from "../env/env.ts";
@@ -17,6 +18,7 @@ import type { LockCounters, Waiting } from "../memory/lock.ts";
 import { MAX_CLIENTS } from "../protocol/errors.ts";
 import type { ParserLimits } from "../protocol/parser.ts";
 import { Reply } from "../protocol/reply.ts";
+import { ClientMemory } from "./client-memory.ts";
 import type { ClientTable } from "./client-table.ts";
 import type { CommandStats } from "./command-stats.ts";
 import type { Change, Config } from "./config/config.ts";
@@ -26,6 +28,9 @@ import { LoopMeter } from "./info/loop-meter.ts";
 import { Rates } from "./info/rates.ts";
 import type { LatencyEvents } from "./latency-events.ts";
 import type { LatencyHistograms } from "./latency-histogram.ts";
+import { Mailboxes } from "./mailbox.ts";
+import { Monitors } from "./monitors.ts";
+import { Pause } from "./pause.ts";
 import { ClientSession } from "./session.ts";
 import type { SlowLog } from "./slow-log.ts";
 import type { Topology } from "./topology.ts";
@@ -49,6 +54,10 @@ export type ControlEntry =
   | { kind: "active-expire"; on: boolean }
   /** Statistics were set to zero. */
   | { kind: "stats-reset" }
+  | { kind: "pause"; nowMs: number; endMs: number; isAll: boolean }
+  | { kind: "unpause" }
+  /** So many sessions of a thread run MONITOR. */
+  | { kind: "monitors"; thread: number; sessions: number }
   | { kind: "shutdown" };
 
 export type ThreadHost = ControlChannel<ControlEntry> & {
@@ -78,6 +87,8 @@ export type ThreadParts = {
   latencyEvents: LatencyEvents;
   slowLog: SlowLog;
   clients: ClientTable;
+  clientMemory: SharedArrayBuffer;
+  mailboxes: SharedArrayBuffer;
   topology: Topology | null;
   random: RandomSource;
   facts: ServerFacts;
@@ -108,6 +119,12 @@ export class ThreadServer implements Server {
   readonly reply: Reply = new Reply();
   readonly parserLimits: ParserLimits = { bulkMax: 0, unauthenticated: false };
   readonly sessions: Set<ClientSession> = new Set();
+  readonly clientMemory: ClientMemory;
+  readonly mailboxes: Mailboxes;
+  readonly monitors: Monitors;
+  /** There is something to do before and after each turn: MONITOR, maxmemory-clients. */
+  isAttentive = false;
+  private readonly pause: Pause = new Pause();
   private readonly host: ThreadHost;
   private readonly parkedSessions: ClientSession[] = [];
   private readonly allStats: readonly Stats[];
@@ -149,6 +166,16 @@ export class ThreadServer implements Server {
     this.rates = new Rates(own, parts.store.clock.monotonicMs());
     this.loopMeter = new LoopMeter(this.stats, parts.host.loopUse());
     this.stats.set(HEAP_USED, parts.host.heapUsed());
+    this.clientMemory = new ClientMemory(parts.clientMemory, this);
+    this.mailboxes = new Mailboxes({
+      buffer: parts.mailboxes,
+      thread: parts.thread,
+      threads: parts.threads,
+      waiting: parts.waiting,
+      counters: parts.counters,
+      ring: (thread) => this.host.ring(thread),
+    });
+    this.monitors = new Monitors(this);
     this.controlLog = new ControlLog(parts.store.control, parts.host, (entry) =>
       this.applyControl(entry),
     );
@@ -185,10 +212,74 @@ export class ThreadServer implements Server {
       case "stats-reset":
         this.dispatcher.restartSamples();
         return;
+      case "pause":
+        this.pause.begin(entry.nowMs, entry.endMs, entry.isAll);
+        this.watchChanged();
+        return;
+      case "unpause":
+        this.endPause();
+        return;
+      case "monitors":
+        this.monitors.count(entry.thread, entry.sessions);
+        this.watchChanged();
+        return;
       case "shutdown":
         this.end();
         return;
     }
+  }
+
+  /** Whether commands and turns are looked at more closely may have changed. */
+  private watchChanged(): void {
+    this.dispatcher.isWatching = this.pause.isOn || this.monitors.isOn;
+    this.store.hidesExpired = this.pause.isOn;
+    this.isAttentive = this.monitors.isOn || this.clientMemory.isLimited;
+  }
+
+  pauseClients(endMs: number, isAll: boolean): void {
+    const nowMs = this.store.clock.unixMs;
+    this.controlLog.publish({ kind: "pause", nowMs, endMs, isAll });
+  }
+
+  unpauseClients(): void {
+    this.controlLog.publish({ kind: "unpause" });
+    for (let t = 0; t < this.threads; t++) if (t !== this.thread) this.host.ring(t);
+  }
+
+  private endPause(): void {
+    this.pause.end();
+    this.watchChanged();
+    // Not from here: a turn may be under way.
+    if (this.pause.hasWaiting) this.host.soon(() => this.pause.release());
+  }
+
+  /** True if a command must wait for the end of a pause. */
+  isPaused(command: Command): boolean {
+    if (this.pause.isOver(this.store.clock.unixMs)) this.endPause();
+    return this.pause.holds(command);
+  }
+
+  postponed(session: ClientSession): void {
+    this.pause.add(session);
+  }
+
+  publishMonitors(sessions: number): void {
+    this.controlLog.publish({ kind: "monitors", thread: this.thread, sessions });
+  }
+
+  clientBytes(): number {
+    return this.clientMemory.total();
+  }
+
+  /** A session is about to run what it has received; it may be closed instead. */
+  beforeTurn(session: ClientSession): void {
+    this.clientMemory.evict();
+    this.countFor(session.owner);
+  }
+
+  afterTurn(): void {
+    this.monitors.deliver(null, null);
+    this.clientMemory.evict();
   }
 
   publishConfig(changes: Change[]): void {
@@ -208,6 +299,9 @@ export class ThreadServer implements Server {
     for (const [row, stats] of this.allCommandStats.entries()) {
       if (this.threadOfRow(row) === this.thread) stats.track(this.config.latencyTracking);
     }
+    this.clientMemory.setLimit(this.config.clientMemoryMax);
+    this.watchChanged();
+    if (this.clientMemory.isLimited) this.host.soon(() => this.clientMemory.evict());
   }
 
   /** True if so many bytes may be allocated: the heap has them and maxmemory allows it. */
@@ -272,6 +366,8 @@ export class ThreadServer implements Server {
   sessionClosed(session: ClientSession): void {
     this.countFor(session.owner);
     this.sessions.delete(session);
+    this.pause.forget(session);
+    this.clientMemory.forget(session);
     this.clients.free(session.row);
     this.clients.leave();
     this.stats.add(CURRENT, -1);
@@ -302,6 +398,16 @@ export class ThreadServer implements Server {
     if (this.controlIsBehind()) this.takeControl();
     this.resumeParked();
     this.closeKilled();
+    this.takeMail();
+    this.clientMemory.evict();
+  }
+
+  private takeMail(): void {
+    this.mailboxes.take({
+      message: (_sender, _kind, bytes) => this.monitors.receive(bytes),
+      lost: () => this.monitors.receiveLoss(),
+    });
+    this.mailboxes.flush();
   }
 
   private resumeParked(): void {
@@ -327,7 +433,10 @@ export class ThreadServer implements Server {
     if (this.controlIsBehind()) this.takeControl();
     // A release may have missed a mark that was set in the same moment.
     if (this.parkedSessions.length > 0) this.resumeParked();
+    if (this.pause.isOver(this.store.clock.unixMs)) this.endPause();
     this.closeKilled();
+    this.takeMail();
+    this.clientMemory.evict();
     const hasGarbage = this.freeGarbage(TICK_BUDGET_MS * 5);
     const isBehind = this.expireDue();
     this.loopMeter.sample(this.host.loopUse(), clock.monotonicMs() - began);
@@ -350,7 +459,7 @@ export class ThreadServer implements Server {
 
   /** True if there are more keys to expire now. */
   private expireDue(): boolean {
-    if (!this.activeExpire) return false;
+    if (!this.activeExpire || this.pause.isOn) return false;
     const { clock } = this.store;
     const began = clock.monotonicMs();
     let shard = this.expiryShard;

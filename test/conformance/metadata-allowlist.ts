@@ -45,6 +45,24 @@ export const ALLOWED: readonly Allowed[] = [
     reason: "where we do otherwise, COMMAND DOCS says so",
   },
   {
+    commands: ["client|tracking"],
+    path: "docs.arguments[*].name",
+    since: "7.2.0",
+    reason: "flags are named as they are written",
+  },
+  {
+    commands: ["client|pause"],
+    path: "docs.since",
+    since: "7.2.0",
+    reason: "the release instead of its first candidate",
+  },
+  {
+    commands: ["client|reply"],
+    path: "docs.arguments[0].name",
+    since: "7.2.0",
+    reason: "choices got names of their own",
+  },
+  {
     commands: ["client|unblock"],
     path: "docs.arguments[1].name",
     since: "7.2.0",

@@ -75,6 +75,7 @@ const RING_MS = 5000;
 class WorkerLink implements Link {
   readonly remote = "127.0.0.1:1";
   readonly local = "127.0.0.1:2";
+  readonly descriptor = -1;
   readonly reader = new FrameReader();
   readonly #pinned: { chunk: Uint8Array; copy: Buffer; done: () => void }[] = [];
 

@@ -1,17 +1,27 @@
 /**
  * What CLIENT LIST and CLIENT KILL are asked for: the arguments as a filter, and which clients it
- * lets through. All clients are normal ones of the user `default`; the other types are known and
- * match nobody.
+ * lets through. All clients are of the user `default`.
  */
 
 import type { Args } from "../../base/args.ts";
 import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
 import { cString, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
-import type { ClientRow } from "../client-table.ts";
+import {
+  CLASS_MASTER,
+  CLASS_NORMAL,
+  CLASS_PUBSUB,
+  CLASS_REPLICA,
+  type ClientRow,
+} from "../client-table.ts";
 
-const TYPES = ["NORMAL", "MASTER", "SLAVE", "REPLICA", "PUBSUB"] as const;
-export type ClientType = (typeof TYPES)[number];
+const TYPES: readonly (readonly [name: string, kind: number])[] = [
+  ["NORMAL", CLASS_NORMAL],
+  ["MASTER", CLASS_MASTER],
+  ["SLAVE", CLASS_REPLICA],
+  ["REPLICA", CLASS_REPLICA],
+  ["PUBSUB", CLASS_PUBSUB],
+];
 
 const DEFAULT_USER = "default";
 /** Most bytes of an argument that an error repeats, or that an address or a name may have. */
@@ -23,7 +33,8 @@ const REST = 2;
 export type KillFilter = {
   /** 0: any. */
   id: number;
-  type: ClientType | null;
+  /** A CLASS constant, or -1: any. */
+  kind: number;
   /** As CLIENT LIST shows it. */
   address: string | null;
   localAddress: string | null;
@@ -42,11 +53,21 @@ export function integerOf(args: Args, i: number): number | null {
   return int64ToNumber(int64.hi, int64.lo);
 }
 
-/** The type that argument `i` names, or null with the error written. */
-export function typeOrReply(args: Args, i: number, reply: Reply): ClientType | null {
-  for (const type of TYPES) if (args.is(i, type)) return type;
-  reply.error(`ERR Unknown client type '${textOf(args, i)}'`);
-  return null;
+/** The class of clients that argument `i` names, -1 if none. */
+function kindOf(args: Args, i: number): number {
+  for (const [name, kind] of TYPES) if (args.is(i, name)) return kind;
+  return -1;
+}
+
+function unknownType(args: Args, i: number): string {
+  return `ERR Unknown client type '${textOf(args, i)}'`;
+}
+
+/** The class that argument `i` names, or -1 with the error written. */
+export function kindOrReply(args: Args, i: number, reply: Reply): number {
+  const kind = kindOf(args, i);
+  if (kind < 0) reply.error(unknownType(args, i));
+  return kind;
 }
 
 /** The client ids from argument `first` on, or null with the error written. */
@@ -63,15 +84,11 @@ export function idsOrReply(args: Args, first: number, reply: Reply): number[] | 
   return ids;
 }
 
-export function isOfType(type: ClientType): boolean {
-  return type === "NORMAL";
-}
-
 /** The filter of CLIENT KILL, or null with the error written. */
 export function killFilterOrReply(args: Args, reply: Reply): KillFilter | null {
   const filter: KillFilter = {
     id: 0,
-    type: null,
+    kind: -1,
     address: null,
     localAddress: null,
     ageSeconds: 0,
@@ -98,9 +115,8 @@ function readOption(args: Args, i: number, filter: KillFilter): string | null {
   if (args.is(i, "ID")) return readId(args, at, filter);
   if (args.is(i, "MAXAGE")) return readAge(args, at, filter);
   if (args.is(i, "TYPE")) {
-    const type = TYPES.find((name) => args.is(at, name));
-    if (type === undefined) return `ERR Unknown client type '${textOf(args, at)}'`;
-    filter.type = type;
+    filter.kind = kindOf(args, at);
+    if (filter.kind < 0) return unknownType(args, at);
   } else if (args.is(i, "ADDR")) {
     filter.address = textOf(args, at);
   } else if (args.is(i, "LADDR")) {
@@ -136,7 +152,7 @@ function readAge(args: Args, i: number, filter: KillFilter): string | null {
 export function isMeant(filter: KillFilter, client: ClientRow, nowMs: number): boolean {
   if (filter.address !== null && filter.address !== client.remote) return false;
   if (filter.localAddress !== null && filter.localAddress !== client.local) return false;
-  if (filter.type !== null && !isOfType(filter.type)) return false;
+  if (filter.kind >= 0 && client.kind !== filter.kind) return false;
   if (filter.id !== 0 && filter.id !== client.id) return false;
   const age = Math.floor((nowMs - client.createdMs) / 1000);
   return filter.ageSeconds === 0 || age >= filter.ageSeconds;

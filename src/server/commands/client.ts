@@ -7,39 +7,36 @@ import type { Args } from "../../base/args.ts";
 import { replyHelp } from "../../command/help.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
-import {
-  cString,
-  NOT_AN_INTEGER,
-  SYNTAX_ERROR,
-  unknownSubcommandOrArity,
-} from "../../protocol/errors.ts";
+import { cString, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { type ClientRow, LIBRARY_BYTES_MAX, VERSION_BYTES_MAX } from "../client-table.ts";
 import {
   idsOrReply,
-  integerOf,
   isMeant,
-  isOfType,
   type KillFilter,
   killFilterOrReply,
-  typeOrReply,
+  kindOrReply,
 } from "./client-filters.ts";
 import { clientLine } from "./client-line.ts";
+import { CLIENT_NO_EVICT, CLIENT_NO_TOUCH, CLIENT_REPLY } from "./client-modes.ts";
 import { isPrintable, nameError, tooLong } from "./client-names.ts";
+import { CLIENT_PAUSE, CLIENT_UNBLOCK, CLIENT_UNPAUSE } from "./client-pause.ts";
+import {
+  CLIENT_CACHING,
+  CLIENT_GETREDIR,
+  CLIENT_TRACKING,
+  CLIENT_TRACKINGINFO,
+} from "./client-tracking.ts";
 import {
   CLIENT_GETNAME_META,
-  CLIENT_GETREDIR_META,
   CLIENT_HELP_META,
   CLIENT_ID_META,
   CLIENT_INFO_META,
   CLIENT_KILL_META,
   CLIENT_LIST_META,
   CLIENT_META,
-  CLIENT_NO_EVICT_META,
-  CLIENT_NO_TOUCH_META,
   CLIENT_SETINFO_META,
   CLIENT_SETNAME_META,
-  CLIENT_UNBLOCK_META,
 } from "./specs.ts";
 
 /** Position of the first argument behind the two words of the command. */
@@ -47,8 +44,9 @@ const REST = 2;
 /** Most bytes of an argument that an error repeats. */
 const TEXT_MAX = 65536;
 
-/** Of the subcommands that there are, the lines that Redis has for them, in its order. */
 const HELP: readonly string[] = [
+  "CACHING (YES|NO)",
+  "    Enable/disable tracking of the keys for next command in OPTIN/OPTOUT modes.",
   "GETREDIR",
   "    Return the client ID we are redirecting to when tracking is enabled.",
   "GETNAME",
@@ -79,6 +77,12 @@ const HELP: readonly string[] = [
   "    Return information about client connections. Options:",
   "    * TYPE (NORMAL|MASTER|REPLICA|PUBSUB)",
   "      Return clients of specified type.",
+  "UNPAUSE",
+  "    Stop the current client pause, resuming traffic.",
+  "PAUSE <timeout> [WRITE|ALL]",
+  "    Suspend all, or just write, clients for <timeout> milliseconds.",
+  "REPLY (ON|OFF|SKIP)",
+  "    Control the replies sent to the current connection.",
   "SETNAME <name>",
   "    Assign the name <name> to the current connection.",
   "SETINFO <option> <value>",
@@ -87,6 +91,11 @@ const HELP: readonly string[] = [
   "    * LIB-VER: the client lib version.",
   "UNBLOCK <clientid> [TIMEOUT|ERROR]",
   "    Unblock the specified blocked client.",
+  "TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> [...]]",
+  "         [OPTIN] [OPTOUT] [NOLOOP]",
+  "    Control server assisted client side caching.",
+  "TRACKINGINFO",
+  "    Report tracking status for the current connection.",
   "NO-EVICT (ON|OFF)",
   "    Protect current client connection from eviction.",
   "NO-TOUCH (ON|OFF)",
@@ -100,11 +109,17 @@ function livingClients(session: Session): ClientRow[] {
 }
 
 /** Rows are written at the end of a turn; of the caller, what this turn did is known here. */
-function lineOf(session: Session, client: ClientRow, command: string): string {
+function lineOf(session: Session, client: ClientRow, command: string, args: Args): string {
   const { server } = session;
   if (client.id !== session.id) return clientLine(server, client);
-  const id = server.commands.named(command)?.id ?? client.command;
-  return clientLine(server, { ...client, command: id, lastMs: server.store.clock.unixMs });
+  let argumentBytes = 0;
+  for (let i = 0; i < args.count; i++) argumentBytes += args.length(i);
+  return clientLine(server, {
+    ...client,
+    argumentBytes,
+    command: server.commands.named(command)?.id ?? client.command,
+    lastMs: server.store.clock.unixMs,
+  });
 }
 
 export const CLIENT: CommandSpec = { ...CLIENT_META, locks: "container" };
@@ -170,9 +185,9 @@ export const CLIENT_SETINFO: CommandSpec = {
 export const CLIENT_INFO: CommandSpec = {
   ...CLIENT_INFO_META,
   locks: "none",
-  run(session: Session, _args: Args, reply: Reply): void {
+  run(session: Session, args: Args, reply: Reply): void {
     const own = session.server.clients.read(session.row);
-    reply.verbatim(own === null ? "\n" : `${lineOf(session, own, "client|info")}\n`, "txt");
+    reply.verbatim(own === null ? "\n" : `${lineOf(session, own, "client|info", args)}\n`, "txt");
   },
 };
 
@@ -183,7 +198,7 @@ export const CLIENT_LIST: CommandSpec = {
     const clients = clientsAskedFor(session, args, reply);
     if (clients === null) return;
     let text = "";
-    for (const client of clients) text += `${lineOf(session, client, "client|list")}\n`;
+    for (const client of clients) text += `${lineOf(session, client, "client|list", args)}\n`;
     reply.verbatim(text, "txt");
   },
 };
@@ -192,9 +207,9 @@ export const CLIENT_LIST: CommandSpec = {
 function clientsAskedFor(session: Session, args: Args, reply: Reply): ClientRow[] | null {
   if (args.count === REST) return livingClients(session);
   if (args.count === REST + 2 && args.is(REST, "TYPE")) {
-    const type = typeOrReply(args, REST + 1, reply);
-    if (type === null) return null;
-    return isOfType(type) ? livingClients(session) : [];
+    const kind = kindOrReply(args, REST + 1, reply);
+    if (kind < 0) return null;
+    return livingClients(session).filter((client) => client.kind === kind);
   }
   if (args.count > REST + 1 && args.is(REST, "ID")) {
     const ids = idsOrReply(args, REST + 1, reply);
@@ -239,65 +254,6 @@ function kill(session: Session, filter: KillFilter): number {
   return killed;
 }
 
-/** +OK for ON and OFF, told to `set`; a syntax error for anything else. */
-function switchOrReply(args: Args, reply: Reply, set: (on: boolean) => void): void {
-  const on = args.is(REST, "ON");
-  if (!on && !args.is(REST, "OFF")) {
-    reply.error(SYNTAX_ERROR);
-    return;
-  }
-  set(on);
-  reply.ok();
-}
-
-export const CLIENT_NO_EVICT: CommandSpec = {
-  ...CLIENT_NO_EVICT_META,
-  locks: "none",
-  run(session: Session, args: Args, reply: Reply): void {
-    switchOrReply(args, reply, (on) => {
-      session.noEvict = on;
-      session.publish();
-    });
-  },
-};
-
-export const CLIENT_NO_TOUCH: CommandSpec = {
-  ...CLIENT_NO_TOUCH_META,
-  locks: "none",
-  run(session: Session, args: Args, reply: Reply): void {
-    switchOrReply(args, reply, (on) => {
-      session.noTouch = on;
-      session.server.store.touches = !on;
-      session.publish();
-    });
-  },
-};
-
-/** No command blocks, so there is never a client to unblock. */
-export const CLIENT_UNBLOCK: CommandSpec = {
-  ...CLIENT_UNBLOCK_META,
-  locks: "none",
-  run(_session: Session, args: Args, reply: Reply): void {
-    const at = REST + 1;
-    if (args.count > at + 1) {
-      reply.error(unknownSubcommandOrArity("CLIENT", args.head(1, TEXT_MAX)));
-    } else if (args.count > at && !args.is(at, "TIMEOUT") && !args.is(at, "ERROR")) {
-      reply.error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
-    } else if (integerOf(args, REST) === null) {
-      reply.error(NOT_AN_INTEGER);
-    } else {
-      reply.integer(0);
-    }
-  },
-};
-
-/** Nobody tracks keys, so nothing is redirected. */
-export const CLIENT_GETREDIR: CommandSpec = {
-  ...CLIENT_GETREDIR_META,
-  locks: "none",
-  run: (_session, _args, reply) => reply.integer(-1),
-};
-
 export const CLIENT_HELP: CommandSpec = {
   ...CLIENT_HELP_META,
   locks: "none",
@@ -306,6 +262,7 @@ export const CLIENT_HELP: CommandSpec = {
 
 export const CLIENT_COMMANDS: readonly CommandSpec[] = [
   CLIENT,
+  CLIENT_CACHING,
   CLIENT_GETNAME,
   CLIENT_GETREDIR,
   CLIENT_HELP,
@@ -315,7 +272,12 @@ export const CLIENT_COMMANDS: readonly CommandSpec[] = [
   CLIENT_LIST,
   CLIENT_NO_EVICT,
   CLIENT_NO_TOUCH,
+  CLIENT_PAUSE,
+  CLIENT_REPLY,
   CLIENT_SETINFO,
   CLIENT_SETNAME,
+  CLIENT_TRACKING,
+  CLIENT_TRACKINGINFO,
   CLIENT_UNBLOCK,
+  CLIENT_UNPAUSE,
 ];

@@ -112,6 +112,7 @@ function helloSecrets(args: Args): number[] {
   const found: number[] = [];
   for (let i = 2; i + 2 < args.count; i++) {
     if (args.is(i, "AUTH")) found.push(++i, ++i);
+    else if (args.is(i, "SETNAME")) i++;
   }
   return found;
 }

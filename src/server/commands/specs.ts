@@ -8,6 +8,7 @@ import {
   display,
   int,
   multiple,
+  multipleToken,
   oneOf,
   opt,
   since,
@@ -34,6 +35,16 @@ export const CLIENT_META: CommandMeta = {
   complexity: "Depends on subcommand.",
   summary: "A container for client connection commands.",
   flags: [],
+};
+
+export const CLIENT_CACHING_META: CommandMeta = {
+  name: "CLIENT CACHING",
+  group: "connection",
+  since: "6.0.0",
+  complexity: "O(1)",
+  summary: "Instructs the server whether to track the keys in the next request.",
+  flags: ["noscript", "loading", "stale"],
+  args: [oneOf("mode", token("YES"), token("NO"))],
 };
 
 export const CLIENT_GETNAME_META: CommandMeta = {
@@ -189,6 +200,27 @@ export const CLIENT_NO_TOUCH_META: CommandMeta = {
   args: [oneOf("enabled", token("ON"), token("OFF"))],
 };
 
+export const CLIENT_PAUSE_META: CommandMeta = {
+  name: "CLIENT PAUSE",
+  group: "connection",
+  since: "3.0.0",
+  complexity: "O(1)",
+  summary: "Suspends commands processing.",
+  flags: ["admin", "noscript", "loading", "stale"],
+  args: [int("timeout"), opt(since("6.2.0", oneOf("mode", token("WRITE"), token("ALL"))))],
+  history: [["6.2.0", "`CLIENT PAUSE WRITE` mode added along with the `mode` option."]],
+};
+
+export const CLIENT_REPLY_META: CommandMeta = {
+  name: "CLIENT REPLY",
+  group: "connection",
+  since: "3.2.0",
+  complexity: "O(1)",
+  summary: "Instructs the server whether to reply to commands.",
+  flags: ["noscript", "loading", "stale"],
+  args: [oneOf("action", token("ON"), token("OFF"), token("SKIP"))],
+};
+
 export const CLIENT_SETINFO_META: CommandMeta = {
   name: "CLIENT SETINFO",
   group: "connection",
@@ -211,6 +243,33 @@ export const CLIENT_SETNAME_META: CommandMeta = {
   tips: ["request_policy:all_nodes", "response_policy:all_succeeded"],
 };
 
+export const CLIENT_TRACKING_META: CommandMeta = {
+  name: "CLIENT TRACKING",
+  group: "connection",
+  since: "6.0.0",
+  complexity: "O(1). Some options may introduce additional complexity.",
+  summary: "Controls server-assisted client-side caching for the connection.",
+  flags: ["noscript", "loading", "stale"],
+  args: [
+    oneOf("status", token("ON"), token("OFF")),
+    opt(token("REDIRECT", int("client-id"))),
+    opt(multipleToken(token("PREFIX", str("prefix")))),
+    opt(token("BCAST", "BCAST")),
+    opt(token("OPTIN", "OPTIN")),
+    opt(token("OPTOUT", "OPTOUT")),
+    opt(token("NOLOOP", "NOLOOP")),
+  ],
+};
+
+export const CLIENT_TRACKINGINFO_META: CommandMeta = {
+  name: "CLIENT TRACKINGINFO",
+  group: "connection",
+  since: "6.2.0",
+  complexity: "O(1)",
+  summary: "Returns information about server-assisted client-side caching for the connection.",
+  flags: ["noscript", "loading", "stale"],
+};
+
 export const CLIENT_UNBLOCK_META: CommandMeta = {
   name: "CLIENT UNBLOCK",
   group: "connection",
@@ -219,6 +278,15 @@ export const CLIENT_UNBLOCK_META: CommandMeta = {
   summary: "Unblocks a client blocked by a blocking command from a different connection.",
   flags: ["admin", "noscript", "loading", "stale"],
   args: [int("client-id"), opt(oneOf("unblock-type", token("TIMEOUT"), token("ERROR")))],
+};
+
+export const CLIENT_UNPAUSE_META: CommandMeta = {
+  name: "CLIENT UNPAUSE",
+  group: "connection",
+  since: "6.2.0",
+  complexity: "O(N) Where N is the number of paused clients",
+  summary: "Resumes processing commands from paused clients.",
+  flags: ["admin", "noscript", "loading", "stale"],
 };
 
 export const CONFIG_META: CommandMeta = {
@@ -340,6 +408,15 @@ export const INFO_META: CommandMeta = {
   args: [opt(multiple(str("section")))],
   tips: ["nondeterministic_output", "request_policy:all_shards", "response_policy:special"],
   history: [["7.0.0", "Added support for taking multiple section arguments."]],
+};
+
+export const MONITOR_META: CommandMeta = {
+  name: "MONITOR",
+  group: "server",
+  since: "1.0.0",
+  complexity: "",
+  summary: "Listens for all requests received by the server in real-time.",
+  flags: ["admin", "noscript", "loading", "stale"],
 };
 
 export const PING_META: CommandMeta = {

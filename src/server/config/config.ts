@@ -65,6 +65,8 @@ export class Config {
   shards = 0;
   memoryChunk = 0;
   maxmemory = 0;
+  /** Bytes that all clients may take, 0 if there is no bound. */
+  clientMemoryMax = 0;
   maxmemoryPolicy = "";
   databases = 0;
   hz = 0;
@@ -270,6 +272,7 @@ export class Config {
     this.shards = shards === "auto" ? automaticShards(this.threads) : Number(shards);
     this.memoryChunk = this.number("memory-chunk");
     this.maxmemory = this.number("maxmemory");
+    this.clientMemoryMax = clientMemory(this.text("maxmemory-clients"), this.maxmemory);
     this.maxmemoryPolicy = this.text("maxmemory-policy");
     this.databases = this.number("databases");
     this.hz = this.number("hz");
@@ -303,6 +306,12 @@ export class Config {
   #portNumber(name: string): number {
     return this.text(name) === "auto" ? AUTO_PORT : this.number(name);
   }
+}
+
+/** A percentage is one of maxmemory; of none it is no bound. */
+function clientMemory(text: string, maxmemory: number): number {
+  if (!text.endsWith("%")) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
+  return Math.floor((maxmemory * Number(text.slice(0, -1))) / 100);
 }
 
 function outputLimit(words: readonly string[], at: number): OutputLimit {

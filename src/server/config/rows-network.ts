@@ -154,7 +154,7 @@ export const NETWORK: readonly Directive[] = [
     type: memoryOrPercent(),
     default: "0",
     set: "live",
-    support: "default",
+    support: "works",
     summary: "Memory of all clients beyond which the largest are disconnected; 0 is no bound.",
   },
   {

@@ -16,8 +16,10 @@ export const CLIENTS: Section = {
       client_recent_max_input_buffer: 0,
       client_recent_max_output_buffer: 0,
     }),
+    field("blocked_clients", "Clients whose command waits for the end of CLIENT PAUSE.", (view) =>
+      view.stat("blocked_clients"),
+    ),
     ...idle("No command blocks, watches, tracks or subscribes.", {
-      blocked_clients: 0,
       tracking_clients: 0,
       pubsub_clients: 0,
       watching_clients: 0,

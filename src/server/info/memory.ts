@@ -6,7 +6,7 @@
 import { humanBytes } from "../../base/memory-text.ts";
 import { SPAN_BYTES } from "../../limits.ts";
 import { H_FREE_SPANS, H_GARBAGE_COUNT, H_SPANS_PEAK, H_SPANS_USED } from "../../memory/layout.ts";
-import { ROW_BYTES } from "../client-table.ts";
+import { rowMemory } from "../client-memory.ts";
 import { type Field, field, idle, ratio, type Section } from "./section.ts";
 import type { InfoView } from "./view.ts";
 
@@ -28,7 +28,15 @@ const peak: Bytes = (view) => Math.max(used(view), spans(view, H_SPANS_PEAK));
 const limit: Bytes = ({ server }) => server.config.maxmemory;
 const system: Bytes = (view) => view.usage().systemMemoryBytes;
 
-const clients: Bytes = (view) => view.stat("connections_current") * ROW_BYTES;
+/** On an owner's port, of the clients that came by it. */
+const clients: Bytes = ({ server, owner, isOwner }) => {
+  if (!isOwner) return server.clientBytes();
+  let bytes = 0;
+  for (const client of server.clients.list()) {
+    if (client.owner === owner) bytes += rowMemory(client);
+  }
+  return bytes;
+};
 
 export type MemoryBytes = {
   used: number;
@@ -137,7 +145,7 @@ export const MEMORY: Section = {
       mem_total_replication_buffers: 0,
       mem_clients_slaves: 0,
     }),
-    field("mem_clients_normal", "Bytes of the clients' rows.", clients),
+    field("mem_clients_normal", "Bytes that clients take, their buffers included.", clients),
     ...idle("Nothing of it exists.", {
       mem_cluster_links: 0,
       mem_aof_buffer: 0,

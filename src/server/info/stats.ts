@@ -54,8 +54,8 @@ export const STATS: Section = {
       Math.round(view.server.stats.sum("expire_cycle_usec") / 1000),
     ),
     counter("evicted_keys", "Keys evicted; `noeviction` is the only policy.", "evicted_keys"),
+    counter("evicted_clients", "Clients closed by `maxmemory-clients`.", "evicted_clients"),
     ...idle("Nothing is evicted.", {
-      evicted_clients: 0,
       evicted_scripts: 0,
       total_eviction_exceeded_time: 0,
       current_eviction_exceeded_time: 0,

@@ -3,7 +3,13 @@ import type { Args } from "../../base/args.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { emptyDatabase, FREED_AT_ONCE_MAX } from "../../keyspace/garbage.ts";
-import { firstSlotOf, keysOfShard, keysOfSlot, lastSlotOf } from "../../keyspace/walk.ts";
+import {
+  firstSlotOf,
+  isExpired,
+  keysOfShard,
+  keysOfSlot,
+  lastSlotOf,
+} from "../../keyspace/walk.ts";
 import { DB_OUT_OF_RANGE, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { randomRecord } from "../../structures/table-samples.ts";
@@ -106,15 +112,21 @@ function randomSlot(db: Database): number {
   return slot;
 }
 
+/** Keys past their time that RANDOMKEY draws, while they are hidden, before it takes one. */
+const HIDDEN_DRAWS_MAX = 100;
+
 export const RANDOMKEY: CommandSpec = {
   ...RANDOMKEY_META,
   locks: "all",
   run(db, _args, reply) {
     const { random, table } = db.store;
+    let hidden = 0;
     // Redis: a key drawn whose time has passed is removed, and another drawn.
     for (let slot = randomSlot(db); slot >= 0; slot = randomSlot(db)) {
       const p = randomRecord(table, db.rootOf(slot), (n) => random.below(n));
       if (db.expireIfDue(p, slot)) continue;
+      // While none is removed, there may be no other.
+      if (isExpired(db, p) && ++hidden < HIDDEN_DRAWS_MAX) continue;
       const at = db.keyAt(p);
       reply.bulk(db.bytesOf(p), at, at + db.keyLength(p));
       return;

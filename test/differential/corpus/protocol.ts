@@ -189,6 +189,35 @@ const PIPELINES: readonly string[] = [
   command("RESET") + command("RESET") + PING,
 ];
 
+/** Switches to RESP3 without the answer, which names a version. */
+const RESP3 = "CLIENT REPLY SKIP\r\nHELLO 3\r\n";
+
+/** Each in RESP3 too. */
+const REPLY_MODES: readonly string[] = [
+  "CLIENT REPLY OFF\r\nPING\r\nSET k v\r\nCLIENT REPLY ON\r\nGET k\r\n",
+  "CLIENT REPLY OFF\r\nNOSUCH\r\nGET\r\nCLIENT REPLY foo\r\nCLIENT REPLY ON x\r\nCLIENT REPLY ON\r\n",
+  "CLIENT REPLY SKIP\r\nPING\r\nPING\r\n",
+  "CLIENT REPLY SKIP\r\n\r\nPING\r\n",
+  "CLIENT REPLY SKIP\r\n*0\r\nPING a\r\nPING b\r\n",
+  "CLIENT REPLY SKIP\r\n*-1\r\nPING a\r\nPING b\r\n",
+  "CLIENT REPLY SKIP\r\nCLIENT REPLY SKIP\r\nPING 1\r\nPING 2\r\n",
+  "CLIENT REPLY SKIP\r\nNOSUCH\r\nPING 2\r\n",
+  "CLIENT REPLY SKIP\r\nCLIENT REPLY bad\r\nPING\r\n",
+  "CLIENT REPLY SKIP\r\nCLIENT REPLY OFF\r\nPING\r\nCLIENT REPLY ON\r\nPING\r\n",
+  "CLIENT REPLY OFF\r\nCLIENT REPLY SKIP\r\nPING\r\nCLIENT REPLY ON\r\nPING x\r\n",
+  "CLIENT REPLY OFF\r\nRESET\r\nPING\r\n",
+  "CLIENT REPLY SKIP\r\nRESET\r\nPING\r\n",
+  "CLIENT REPLY SKIP\r\nCLIENT REPLY ON\r\nPING\r\n",
+  "CLIENT REPLY OFF\r\nSELECT 3\r\nSET k v\r\nCLIENT REPLY ON\r\nGET k\r\n",
+  "CLIENT REPLY OFF\r\nQUIT\r\nPING\r\n",
+  "CLIENT REPLY SKIP\r\nQUIT\r\nPING\r\n",
+  "CLIENT REPLY OFF\r\n*1\r\nfoo\r\n",
+  "CLIENT REPLY SKIP\r\n*1\r\nfoo\r\n",
+  'CLIENT REPLY SKIP\r\nPING "\r\nPING\r\n',
+  `PING\r\nCLIENT REPLY SKIP\r\n${command("SET", "big", "v".repeat(100_000))}GET big\r\n`,
+  `${command("SET", "big", "v".repeat(100_000))}CLIENT REPLY OFF\r\nGET big\r\nKEYS *\r\nCLIENT REPLY ON\r\n`,
+].flatMap((bytes) => [bytes, `${RESP3}${bytes}`]);
+
 export const ODD_CONVERSATIONS: readonly (readonly [string, readonly string[]])[] = [
   ["inline requests", INLINE],
   ["unbalanced quotes", UNBALANCED],
@@ -199,6 +228,7 @@ export const ODD_CONVERSATIONS: readonly (readonly [string, readonly string[]])[
   ["binary keys and values", BINARY],
   ["limits", LIMITS],
   ["pipelines", PIPELINES],
+  ["CLIENT REPLY", REPLY_MODES],
 ];
 
 /** Conversations to cut anywhere: every kind of reply, big and small arguments, errors last. */
@@ -210,5 +240,6 @@ export const CUT_CONVERSATIONS: readonly string[] = [
   command("SET", "k", "10") + command("INCRBY", "k", "-3") + command("INCR", "x y") + "GET\r\n",
   "POST / HTTP/1.1\r\nPING\r\n",
   `${command("NOSUCH", "a", "b")}PING "\r\n`,
+  "PING\r\nCLIENT REPLY SKIP\r\nGET k\r\nCLIENT REPLY OFF\r\nPING\r\nCLIENT REPLY ON\r\nPING x\r\n",
   command("SET", "big", "v".repeat(300)) + command("STRLEN", "big") + command("GETDEL", "big"),
 ];

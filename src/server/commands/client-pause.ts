@@ -1,0 +1,87 @@
+/** CLIENT PAUSE, UNPAUSE and UNBLOCK: what makes other clients wait, and go on. */
+import type { Args } from "../../base/args.ts";
+import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
+import type { Session } from "../../command/session.ts";
+import type { CommandSpec } from "../../command/spec.ts";
+import {
+  NOT_AN_INTEGER,
+  TIMEOUT_NEGATIVE,
+  TIMEOUT_NOT_AN_INTEGER,
+  unknownSubcommandOrArity,
+} from "../../protocol/errors.ts";
+import type { Reply } from "../../protocol/reply.ts";
+import { integerOf } from "./client-filters.ts";
+import { CLIENT_PAUSE_META, CLIENT_UNBLOCK_META, CLIENT_UNPAUSE_META } from "./specs.ts";
+
+/** Position of the first argument behind the two words of the command. */
+const REST = 2;
+/** Most bytes of an argument that an error repeats. */
+const TEXT_MAX = 65536;
+const INT64_MAX = 0x7fffffffffffffffn;
+
+/**
+ * When a pause of argument `i` milliseconds ends: 0 for none, as Redis has it; NaN with the error
+ * written if it is none.
+ */
+function endOrReply(args: Args, i: number, nowMs: number, reply: Reply): number {
+  let error = TIMEOUT_NOT_AN_INTEGER;
+  if (parseInt64(args.source(i), args.start[i] as number, args.end[i] as number)) {
+    const { hi, lo } = int64;
+    const exact = (BigInt(hi) << 32n) + BigInt(lo);
+    if (hi >= 0 && exact <= INT64_MAX - BigInt(nowMs)) {
+      return exact === 0n ? 0 : int64ToNumber(hi, lo) + nowMs;
+    }
+    error = hi < 0 ? TIMEOUT_NEGATIVE : "ERR timeout is out of range";
+  }
+  reply.error(error);
+  return Number.NaN;
+}
+
+export const CLIENT_PAUSE: CommandSpec = {
+  ...CLIENT_PAUSE_META,
+  locks: "none",
+  run(session: Session, args: Args, reply: Reply): void {
+    const at = REST + 1;
+    if (args.count > at + 1) {
+      reply.error(unknownSubcommandOrArity("CLIENT", args.head(1, TEXT_MAX)));
+      return;
+    }
+    const isWrite = args.count > at && args.is(at, "WRITE");
+    if (args.count > at && !isWrite && !args.is(at, "ALL")) {
+      reply.error("ERR CLIENT PAUSE mode must be WRITE or ALL");
+      return;
+    }
+    const { server } = session;
+    const endMs = endOrReply(args, REST, server.store.clock.unixMs, reply);
+    if (Number.isNaN(endMs)) return;
+    server.pauseClients(endMs, !isWrite);
+    reply.ok();
+  },
+};
+
+export const CLIENT_UNPAUSE: CommandSpec = {
+  ...CLIENT_UNPAUSE_META,
+  locks: "none",
+  run(session: Session, _args: Args, reply: Reply): void {
+    session.server.unpauseClients();
+    reply.ok();
+  },
+};
+
+/** No command blocks, and what waits for the end of a pause is not unblocked by this. */
+export const CLIENT_UNBLOCK: CommandSpec = {
+  ...CLIENT_UNBLOCK_META,
+  locks: "none",
+  run(_session: Session, args: Args, reply: Reply): void {
+    const at = REST + 1;
+    if (args.count > at + 1) {
+      reply.error(unknownSubcommandOrArity("CLIENT", args.head(1, TEXT_MAX)));
+    } else if (args.count > at && !args.is(at, "TIMEOUT") && !args.is(at, "ERROR")) {
+      reply.error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+    } else if (integerOf(args, REST) === null) {
+      reply.error(NOT_AN_INTEGER);
+    } else {
+      reply.integer(0);
+    }
+  },
+};
