@@ -13,14 +13,9 @@ import { COMMANDS } from "./commands.ts";
 import { memoryLimit } from "./env/cgroup.ts";
 import { errorText, systemConfigHost } from "./env/config-host.ts";
 import { openFilesMax } from "./env/descriptors.ts";
+import { entropy, randomHex } from "./env/entropy.ts";
 import { writeLog } from "./env/log.ts";
-import {
-  makeSharedBuffer,
-  randomHex,
-  SystemClock,
-  systemRandom,
-  systemWaiting,
-} from "./env/system.ts";
+import { makeSharedBuffer, SystemClock, systemRandom, systemWaiting } from "./env/system.ts";
 import {
   CLIENT_ROWS,
   DESCRIPTORS_OWN,
@@ -200,7 +195,7 @@ async function main(): Promise<void> {
     chunkBytes: config.memoryChunk,
     memoryLimit: Math.floor(memoryLimit() * HEAP_SHARE),
     unixMs: clock.unixMs,
-    random: systemRandom(),
+    random: entropy,
     checked: process.env["ZEROHOP_CHECK"] === "1",
   });
   const runId = randomHex(20);

@@ -1,7 +1,6 @@
 /**
  * Files, paths and processors for the configuration. Text is binary: one character per byte.
  */
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
   fsyncSync,
@@ -17,6 +16,7 @@ import { availableParallelism } from "node:os";
 import { dirname, resolve } from "node:path";
 import { getSystemErrorMap } from "node:util";
 import { cpuQuota } from "./cgroup.ts";
+import { randomHex } from "./entropy.ts";
 
 export type SystemConfigHost = {
   readonly cwd: string;
@@ -78,7 +78,7 @@ function readText(
 /** Writes beside the file, then renames: the file is the old or the new one, never half of it. */
 function replaceFile(path: string, text: string): void {
   const target = toPath(path);
-  const temporary = `${target}.${randomBytes(6).toString("hex")}`;
+  const temporary = `${target}.${randomHex(6)}`;
   const file = openSync(temporary, "wx", 0o644);
   try {
     writeSync(file, text, null, "latin1");

@@ -5,10 +5,10 @@
  *
  * A message is 4 bytes with one handle: kind, owner + 1 (u16, 0 for the plain port), spare.
  */
-import { randomBytes } from "node:crypto";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { randomHex } from "./entropy.ts";
 import type { AcceptedHandle } from "./socket-link.ts";
 import { binding, lastWriteWasAsync, newWriteRequest } from "./stream-binding.ts";
 
@@ -77,7 +77,7 @@ export class HandleHub {
   private readonly server: Server = createServer();
 
   constructor() {
-    this.path = hubPath(`zerohop-${process.pid}-${randomBytes(6).toString("hex")}`);
+    this.path = hubPath(`zerohop-${process.pid}-${randomHex(6)}`);
   }
 
   /** Resolves when the path may be given to the thread; calls `connected` once. */

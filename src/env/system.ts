@@ -2,10 +2,10 @@
  * The real outside world: clock, random numbers, timers and waiting of Node. The only file of the
  * core's world that touches them.
  */
-import { randomBytes } from "node:crypto";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { Random } from "../base/random.ts";
+import { entropy } from "./entropy.ts";
 import type { Clock, LoopUse, RandomSource, Timers } from "./env.ts";
 
 /** The last microsecond of a millisecond. */
@@ -47,12 +47,7 @@ export const systemWaiting: {
 
 /** A generator with a seed from the system. */
 export function systemRandom(): RandomSource {
-  return new Random(randomBytes(4).readUInt32LE());
-}
-
-/** `bytes` random bytes in lower-case hexadecimal. */
-export function randomHex(bytes: number): string {
-  return randomBytes(bytes).toString("hex");
+  return new Random(entropy.u32());
 }
 
 export const systemTimers: Timers = {

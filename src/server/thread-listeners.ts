@@ -2,10 +2,10 @@
  * What a process listens on, bound by the supervisor before anything serves.
  */
 
-import { randomInt } from "node:crypto";
 import { chmodSync, unlinkSync } from "node:fs";
 import { createServer, type ListenOptions, type Server } from "node:net";
 import { errorText } from "../env/config-host.ts";
+import { entropy } from "../env/entropy.ts";
 import {
   OWNER_PORT_TRIES,
   OWNER_PORTS_FROM,
@@ -123,7 +123,7 @@ async function bindOwners(plan: BindPlan, first: number, count: number): Promise
 async function bindOwnersAnywhere(plan: BindPlan, count: number): Promise<Bound[]> {
   for (let tries = 0; tries < OWNER_PORT_TRIES; tries++) {
     // Below the ports that the system gives to outgoing connections, where long runs are rare.
-    const first = randomInt(OWNER_PORTS_FROM, OWNER_PORTS_TO - count);
+    const first = OWNER_PORTS_FROM + entropy.below(OWNER_PORTS_TO - count - OWNER_PORTS_FROM);
     try {
       return await bindOwners(plan, first, count);
     } catch (error) {

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { latin1Bytes } from "../../base/bytes.ts";
 import { crc64 } from "../../base/crc64.ts";
 import { systemConfigHost } from "../../env/config-host.ts";
-import { randomHex } from "../../env/system.ts";
+import { randomHex } from "../../env/entropy.ts";
 import { formatMeta, loadOrMakeNodeId, META_FILE, type MetaHost, parseMeta } from "./meta-file.ts";
 
 const NODE_ID = "07c37dfeb235213a872192d90877d0cd55635b91";
