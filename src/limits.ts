@@ -83,6 +83,12 @@ export const CLIENT_MEMORY_MIN: number = 128 * 1024;
 /** Descriptors that a process needs besides those of its clients: so many and so many a thread. */
 export const DESCRIPTORS_OWN = 32;
 export const DESCRIPTORS_PER_THREAD = 12;
+/** Address space that a thread's JavaScript heap, code and stack need at its start. */
+export const THREAD_ADDRESS_BYTES: number = 192 * 1024 * 1024;
+/** The same since Node 22. */
+export const THREAD_ADDRESS_BYTES_22: number = 416 * 1024 * 1024;
+/** Most machine code of a thread; V8 reserves half a gigabyte of address space if not told. */
+export const THREAD_CODE_MB = 64;
 /** Rows of the client table; `maxclients` may be set up to this without a restart. */
 export const CLIENT_ROWS = 65536;
 

@@ -12,15 +12,17 @@ import type { ServerFacts } from "./command/session.ts";
 import { COMMANDS } from "./commands.ts";
 import { memoryLimit } from "./env/cgroup.ts";
 import { errorText, systemConfigHost } from "./env/config-host.ts";
-import { openFilesMax } from "./env/descriptors.ts";
 import { entropy, randomHex } from "./env/entropy.ts";
 import { writeLog } from "./env/log.ts";
+import { addressSpaceLeft, openFilesMax } from "./env/process-limits.ts";
 import { makeSharedBuffer, SystemClock, systemRandom, systemWaiting } from "./env/system.ts";
 import {
   CLIENT_ROWS,
   DESCRIPTORS_OWN,
   DESCRIPTORS_PER_THREAD,
   HTTP_CONNECTIONS_MAX,
+  THREAD_ADDRESS_BYTES,
+  THREAD_ADDRESS_BYTES_22,
 } from "./limits.ts";
 import { ChunkPool } from "./memory/pool.ts";
 import type { Config } from "./server/config/config.ts";
@@ -99,24 +101,50 @@ function logWildcards(config: Config): void {
 
 type Chunks = ReturnType<ChunkPool["snapshot"]>;
 
-/** Makes the first chunk here, so that a machine without memory is told at the start. */
+/** The memory that threads share beside the heap. */
+function sharedState(options: Parameters<typeof makeSharedState>[0]): SharedState {
+  try {
+    return makeSharedState(options);
+  } catch (error) {
+    if (error instanceof RangeError) {
+      fail("zerohop: the system has no memory for the tables of clients and counters");
+    }
+    throw error;
+  }
+}
+
+/**
+ * Makes the first chunk here, so that a machine without memory is told at the start. Where the
+ * address space is bounded it is made smaller, so that the threads have room: Node ends the process
+ * where it finds none for one of them.
+ */
 function firstChunk(shared: SharedState): Chunks {
+  const perThread = nodeVersion() >= 2200 ? THREAD_ADDRESS_BYTES_22 : THREAD_ADDRESS_BYTES;
+  const room = addressSpaceLeft() - shared.threads * perThread;
   const host = {
     thread: -1,
     waiting: systemWaiting,
     counters: newLockCounters(),
     publish: () => {},
     receive: () => null,
-    makeBuffer: makeSharedBuffer,
+    makeBuffer: (bytes: number) => (bytes > room ? null : makeSharedBuffer(bytes)),
   };
   const pool = new ChunkPool(new Int32Array(shared.control), host, shared.checked);
-  if (!pool.reserve(1)) fail("zerohop: memory-chunk: the system has no memory for a first chunk");
+  if (!pool.reserve(1)) {
+    const limited = Number.isFinite(room) ? `, with ulimit -v and ${shared.threads} threads` : "";
+    fail(`zerohop: memory-chunk: the system has no memory for a first chunk${limited}`);
+  }
   return pool.snapshot();
 }
 
-function sharedPort(): boolean {
+/** 2212 is 22.12. */
+function nodeVersion(): number {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  return process.platform === "linux" && (major > 22 || (major === 22 && minor >= 12));
+  return major * 100 + minor;
+}
+
+function sharedPort(): boolean {
+  return process.platform === "linux" && nodeVersion() >= 2212;
 }
 
 function nodeIdOf(config: Config): string {
@@ -186,7 +214,7 @@ async function main(): Promise<void> {
   const clock = new SystemClock();
   const places = clientPlaces(config);
   const clientRows = Math.min(Math.max(config.maxclients, CLIENT_ROWS), places.most);
-  const shared = makeSharedState({
+  const shared = sharedState({
     threads: config.threads,
     shards: config.shards,
     commands: COMMANDS.length,

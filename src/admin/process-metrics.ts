@@ -1,5 +1,5 @@
 /** Metrics of the process, its settings and its memory. */
-import { openFilesMax } from "../env/descriptors.ts";
+import { openFilesMax } from "../env/process-limits.ts";
 import { SPAN_BYTES } from "../limits.ts";
 import {
   H_FREE_SPANS,

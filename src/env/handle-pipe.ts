@@ -105,10 +105,13 @@ function hubPath(name: string): string {
   return join(tmpdir(), `${name}.sock`);
 }
 
-/** The receiving end: connects to the hub and calls `received` with each handle. */
+/**
+ * The receiving end: connects to the hub and calls `received` with each handle, or with null for one
+ * that the system had no descriptor for.
+ */
 export function receiveHandles(
   path: string,
-  received: (kind: number, owner: number, handle: AcceptedHandle) => void,
+  received: (kind: number, owner: number, handle: AcceptedHandle | null) => void,
 ): void {
   const { Pipe, PipeConnectWrap, constants } = binding("pipe_wrap") as PipeBinding;
   const pipe = new Pipe(constants.IPC);
@@ -116,7 +119,7 @@ export function receiveHandles(
   pipe.onread = function (data) {
     const handle = this.pendingHandle;
     this.pendingHandle = null;
-    if (data === undefined || handle === null) return;
+    if (data === undefined) return;
     const bytes = new Uint8Array(data);
     const owner = ((bytes[1] ?? 0) | ((bytes[2] ?? 0) << 8)) - 1;
     received(bytes[0] ?? 0, owner, handle);

@@ -37,12 +37,13 @@ function mainThread(): CpuTime | null {
 
 let residentBytes = 0;
 
-/** Reading it takes a descriptor; without one, what was read last is the answer. */
+/** Reading it takes a descriptor; without one, what was read last or its peak is the answer. */
 function resident(): number {
   try {
     residentBytes = process.memoryUsage.rss();
   } catch {
     // EMFILE
+    residentBytes ||= process.resourceUsage().maxRSS * 1024;
   }
   return residentBytes;
 }

@@ -96,7 +96,7 @@ export type ToSupervisor =
 
 type OwnListener = { listener: ListeningHandle; isPlain: boolean };
 
-type Early = { kind: number; owner: number; handle: AcceptedHandle };
+type Early = { kind: number; owner: number; handle: AcceptedHandle | null };
 
 /** Runs the thread that this worker was started for. */
 export function runThread(commands: CommandTable): void {
@@ -224,9 +224,14 @@ class WorkerThread implements ThreadHost {
     this.port.postMessage(message);
   }
 
-  private received(kind: number, owner: number, handle: AcceptedHandle): void {
-    if (this.server === null) {
+  private received(kind: number, owner: number, handle: AcceptedHandle | null): void {
+    const { server } = this;
+    if (server === null) {
       this.early.push({ kind, owner, handle });
+      return;
+    }
+    if (handle === null) {
+      this.lost(server, kind, owner);
       return;
     }
     if (kind === PASS_LISTENER || kind === PASS_UNIX_LISTENER) {
@@ -238,6 +243,15 @@ class WorkerThread implements ThreadHost {
       return;
     }
     this.connected(handle, owner, kind === PASS_UNIX_CONNECTION);
+  }
+
+  /** What was passed did not arrive: there was no descriptor for it. */
+  private lost(server: ThreadServer, kind: number, owner: number): void {
+    if (kind === PASS_LISTENER || kind === PASS_UNIX_LISTENER) {
+      server.log("warning", "A listener was lost: too many open files");
+    } else {
+      server.connectionLost(owner);
+    }
   }
 
   private connected(handle: AcceptedHandle, owner: number, isUnix: boolean): void {

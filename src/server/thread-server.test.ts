@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TestServer } from "./test-server.ts";
+import type { ThreadServer } from "./thread-server.ts";
 
 test("a tick says that more keys are due, and catching up ends", () => {
   const server = new TestServer();
@@ -39,4 +40,16 @@ test("flushed keys are freed by whichever thread ticks", () => {
   for (const thread of server.host.servers) thread.tick();
   assert.equal(client.info("memory").get("lazyfree_pending_objects"), "0");
   assert.equal(client.say("DEBUG HEAP-CHECK"), "+OK\r\n");
+});
+
+test("a connection that was lost on its way counts as arrived, and as no more than that", () => {
+  const server = new TestServer({ owners: 2 });
+  const thread = server.host.servers[1] as ThreadServer;
+  const { stats } = thread;
+  thread.connectionLost(-1);
+  thread.connectionLost(1);
+  assert.equal(stats.of(1, "connections_arrived"), 1);
+  assert.equal(stats.of(2 + 1, "connections_arrived"), 1);
+  assert.equal(stats.sum("connections_received"), 0);
+  assert.equal(stats.sum("connections_current"), 0);
 });

@@ -354,6 +354,12 @@ export class ThreadServer implements Server {
     return session;
   }
 
+  /** A connection was passed to this thread and did not survive it; it counts as arrived. */
+  connectionLost(owner: number): void {
+    this.countFor(owner);
+    this.stats.add(ARRIVED, 1);
+  }
+
   private refuseLink(link: Link, text: string): void {
     this.stats.add(REJECTED, 1);
     const bytes = new Uint8Array(text.length + 3);

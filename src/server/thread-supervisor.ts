@@ -30,6 +30,7 @@ import { writeLog } from "../env/log.ts";
 import type { AcceptedHandle } from "../env/socket-link.ts";
 import { collectGarbage, soon, systemTimers } from "../env/system.ts";
 import { Stats } from "../keyspace/stats.ts";
+import { THREAD_CODE_MB } from "../limits.ts";
 import type { ChunkMessage } from "../memory/pool.ts";
 import type { BusMessage } from "./bus.ts";
 import type { Change, Config } from "./config/config.ts";
@@ -173,7 +174,8 @@ export class Supervisor {
         configFile: config.file,
         handlePath: hub.path,
       };
-      entry.worker = new Worker(threadUrl, { workerData: start });
+      const resourceLimits = { codeRangeSizeMb: THREAD_CODE_MB };
+      entry.worker = new Worker(threadUrl, { workerData: start, resourceLimits });
       this.watchWorker(entry.worker, thread);
       connections.push(listening);
     }
@@ -321,7 +323,8 @@ export class Supervisor {
       this.early.push({ bound, handle });
       return;
     }
-    entry.passed++;
+    // Those of owners arrive in rows of their own, and nobody chooses where they go.
+    if (bound.owner < 0) entry.passed++;
     const kind = bound.isUnix ? PASS_UNIX_CONNECTION : PASS_CONNECTION;
     entry.sender.send(kind, bound.owner, handle, () => handle.close());
   }

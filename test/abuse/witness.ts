@@ -47,9 +47,17 @@ export function residentBytes(server: Server): number {
   return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)?.[1]) * 1024;
 }
 
-export async function memoryField(server: Server, name: string): Promise<number> {
+export function memoryField(server: Server, name: string): Promise<number> {
+  return infoField(server, "memory", name);
+}
+
+export function threadsField(server: Server, name: string): Promise<number> {
+  return infoField(server, "threads", name);
+}
+
+async function infoField(server: Server, section: string, name: string): Promise<number> {
   const client = await server.connect();
-  const text = textOf((await client.call("INFO", "memory")).reply);
+  const text = textOf((await client.call("INFO", section)).reply);
   client.close();
   const found = new RegExp(`^${name}:(\\d+)`, "m").exec(text);
   assert.ok(found, `no ${name} in ${text}`);

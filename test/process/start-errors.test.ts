@@ -1,8 +1,9 @@
 /** What goes wrong at start: one line on standard error that names the culprit, and exit code 1. */
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, describe, test } from "node:test";
+import { executable } from "../support/build.ts";
 import { needsOurs } from "../support/environment.ts";
 import {
   closeServer,
@@ -11,7 +12,7 @@ import {
   removeFolder,
   temporaryFolder,
 } from "../support/ports.ts";
-import { runZeroHop } from "../support/servers.ts";
+import { runProgram, runZeroHop } from "../support/servers.ts";
 
 type Settings = { environment?: NodeJS.ProcessEnv; stdin?: string };
 
@@ -127,6 +128,24 @@ describe("a start that cannot be", needsOurs(), () => {
     assert.match(await refusal(["--port", "0", "--unixsocket", socket]), /socket/);
     const long = path.join(folder, "x".repeat(120));
     assert.match(await refusal(["--port", "0", "--unixsocket", long]), /socket|xxx/);
+  });
+
+  const shell = existsSync("/bin/bash") ? {} : { skip: "no bash to set limits with" };
+
+  test("address space for Node alone, and none for a chunk", shell, async () => {
+    const look = 'console.log(/VmPeak:\\s*(\\d+)/.exec(fs.readFileSync("/proc/self/status"))[1])';
+    const { stdout } = await runProgram(process.execPath, ["-e", look]);
+    const kilobytes = Number(stdout) + 350 * 1024;
+    const limited = `ulimit -v ${kilobytes}; exec "$0" "$@"`;
+    const main = await executable();
+    const args = [process.execPath, main, "--port", "auto", "--threads", "4"];
+    const { code, stderr } = await runProgram("/bin/bash", ["-c", limited, ...args]);
+    assert.equal(
+      stderr,
+      "zerohop: memory-chunk: the system has no memory for a first chunk, with ulimit -v and " +
+        "4 threads\n",
+    );
+    assert.equal(code, 1);
   });
 
   test("nothing to listen on", async () => {
