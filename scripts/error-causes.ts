@@ -223,6 +223,20 @@ export const CAUSES: readonly ErrorCause[] = [
     "ERR Errors trying to SHUTDOWN. Check logs.",
     "`SHUTDOWN SAVE`: there is no snapshot. With `FORCE` the server ends all the same.",
   ],
+  ["ERR DEBUG RELOAD is not supported yet: there is no snapshot", "There are no files."],
+  ["ERR DEBUG LOADAOF is not supported yet: there is no log of commands", "There are no files."],
+  [
+    "ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.",
+    "Another option of `DEBUG RELOAD`.",
+  ],
+  [
+    "ERR CONFIG-REWRITE-FORCE-ALL failed: …",
+    "`DEBUG CONFIG-REWRITE-FORCE-ALL` could not write; the system's words follow.",
+  ],
+  ["ERR Not an sds encoded string.", "`DEBUG SDSLEN` of a number."],
+  ["ERR Out of range database", "`DEBUG HTSTATS` of a database that is not there."],
+  ["ERR Wrong protocol type name. …", "`DEBUG PROTOCOL` of an unknown type."],
+  ["ERR RESP2 is not supported by this command", "`DEBUG PROTOCOL push` in RESP2."],
   ["ERR …", "`DEBUG HEAP-CHECK` has found a fault of ours; the text says what and where."],
 
   // Clusters.

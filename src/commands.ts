@@ -6,11 +6,12 @@ import { CLIENT_COMMANDS } from "./server/commands/client.ts";
 import { COMMAND_COMMANDS } from "./server/commands/command.ts";
 import { CONFIG_COMMANDS } from "./server/commands/config.ts";
 import { CONNECTION_COMMANDS } from "./server/commands/connection.ts";
-import { DEBUG_COMMANDS } from "./server/commands/debug.ts";
+import { DEBUG } from "./server/commands/debug.ts";
 import { INFO_COMMANDS } from "./server/commands/info.ts";
 import { LATENCY_COMMANDS } from "./server/commands/latency.ts";
 import { MEMORY_COMMANDS } from "./server/commands/memory.ts";
 import { MONITOR_COMMANDS } from "./server/commands/monitor.ts";
+import { SHUTDOWN } from "./server/commands/shutdown.ts";
 import { SLOWLOG_COMMANDS } from "./server/commands/slowlog.ts";
 import { STATE_COMMANDS } from "./server/commands/state.ts";
 import { KEY_COMMANDS } from "./types/keys/commands.ts";
@@ -29,7 +30,8 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...MEMORY_COMMANDS,
   ...STATE_COMMANDS,
   ...MONITOR_COMMANDS,
-  ...DEBUG_COMMANDS,
+  DEBUG,
+  SHUTDOWN,
   ...CLUSTER_COMMANDS,
 ];
 

@@ -7,10 +7,18 @@
 
 const BLOCK_BYTES = 64;
 const ROUNDS = 80;
+const SUM_BYTES = 20;
 const HEX = "0123456789abcdef";
 
 /** The sum of `bytes` as 40 lower-case hexadecimal digits. */
 export function sha1Hex(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of sha1(bytes)) text += (HEX[byte >>> 4] as string) + HEX[byte & 15];
+  return text;
+}
+
+/** The 20 bytes of the sum. */
+export function sha1(bytes: Uint8Array): Uint8Array {
   const message = padded(bytes);
   const state = Int32Array.of(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0);
   const words = new Int32Array(ROUNDS);
@@ -21,11 +29,10 @@ export function sha1Hex(bytes: Uint8Array): string {
     }
     takeBlock(state, words);
   }
-  let text = "";
-  for (const word of state) {
-    for (let shift = 28; shift >= 0; shift -= 4) text += HEX[(word >>> shift) & 15];
-  }
-  return text;
+  const sum = new Uint8Array(SUM_BYTES);
+  const view = new DataView(sum.buffer);
+  for (const [i, word] of state.entries()) view.setInt32(4 * i, word);
+  return sum;
 }
 
 function padded(bytes: Uint8Array): DataView {

@@ -105,6 +105,12 @@ export type Server = {
   /** Blocks this thread alone, as DEBUG SLEEP does. */
   sleep(ms: number): void;
   setActiveExpire(on: boolean): void;
+  /** Stops housekeeping on all threads, or goes on with it. */
+  setCronPaused(on: boolean): void;
+  /** 40 hexadecimal digits that name the history of the data. */
+  readonly replicationId: string;
+  /** Gives it another name, on all threads. */
+  changeReplicationId(): void;
   /** Runs something under a shard's lock; false if that was not had within a millisecond. */
   withShard(shard: number, run: () => void): boolean;
   /** Bytes in blocks of the heap. */

@@ -14,6 +14,7 @@ import { REPLY_BYTES_MAX } from "../limits.ts";
 
 const CR = 13;
 const LF = 10;
+const PARENTHESIS = 40;
 const STAR = 42;
 const PLUS = 43;
 const MINUS = 45;
@@ -289,6 +290,12 @@ export class Reply {
     const text = formatDouble(x);
     if (this.proto === 3) this.line(COMMA, text);
     else this.text(text);
+  }
+
+  /** A whole number of any length, as digits. */
+  bigNumber(digits: string): void {
+    if (this.proto === 3) this.line(PARENTHESIS, digits);
+    else this.text(digits);
   }
 
   boolean(b: boolean): void {

@@ -52,6 +52,8 @@ const TIME_CAP = statIndex("expired_time_cap_reached");
 export type ControlEntry =
   | { kind: "config"; changes: Change[] }
   | { kind: "active-expire"; on: boolean }
+  | { kind: "cron-paused"; on: boolean }
+  | { kind: "replication-id"; id: string }
   /** Statistics were set to zero. */
   | { kind: "stats-reset" }
   | { kind: "pause"; nowMs: number; endMs: number; isAll: boolean }
@@ -112,6 +114,7 @@ export class ThreadServer implements Server {
   readonly topology: Topology | null;
   readonly random: RandomSource;
   readonly facts: ServerFacts;
+  replicationId: string;
   readonly thread: number;
   readonly threads: number;
   readonly shards: number;
@@ -131,6 +134,7 @@ export class ThreadServer implements Server {
   private readonly allCommandStats: readonly CommandStats[];
   private readonly controlLog: ControlLog<ControlEntry>;
   private activeExpire = true;
+  private isCronPaused = false;
   private expiryShard = 0;
   /** What `port` was set to at the start; its listener is in the facts. */
   private readonly portAtStart: number;
@@ -156,6 +160,7 @@ export class ThreadServer implements Server {
     this.topology = parts.topology;
     this.random = parts.random;
     this.facts = parts.facts;
+    this.replicationId = parts.facts.runId;
     this.portAtStart = parts.config.port;
     this.thread = parts.thread;
     this.threads = parts.threads;
@@ -208,6 +213,12 @@ export class ThreadServer implements Server {
         return;
       case "active-expire":
         this.activeExpire = entry.on;
+        return;
+      case "cron-paused":
+        this.isCronPaused = entry.on;
+        return;
+      case "replication-id":
+        this.replicationId = entry.id;
         return;
       case "stats-reset":
         this.dispatcher.restartSamples();
@@ -288,6 +299,16 @@ export class ThreadServer implements Server {
 
   setActiveExpire(on: boolean): void {
     this.controlLog.publish({ kind: "active-expire", on });
+  }
+
+  setCronPaused(on: boolean): void {
+    this.controlLog.publish({ kind: "cron-paused", on });
+  }
+
+  changeReplicationId(): void {
+    let id = "";
+    while (id.length < 40) id += this.random.below(16).toString(16);
+    this.controlLog.publish({ kind: "replication-id", id });
   }
 
   private configChanged(): void {
@@ -443,6 +464,7 @@ export class ThreadServer implements Server {
     this.closeKilled();
     this.takeMail();
     this.clientMemory.evict();
+    if (this.isCronPaused) return false;
     const hasGarbage = this.freeGarbage(TICK_BUDGET_MS * 5);
     const isBehind = this.expireDue();
     this.loopMeter.sample(this.host.loopUse(), clock.monotonicMs() - began);
@@ -451,7 +473,7 @@ export class ThreadServer implements Server {
 
   /** The part of a tick that may be behind. True if it still is. */
   catchUp(): boolean {
-    if (this.isEnding) return false;
+    if (this.isEnding || this.isCronPaused) return false;
     this.enterTick();
     const hasGarbage = this.freeGarbage(TICK_BUDGET_MS);
     return this.expireDue() || hasGarbage;
@@ -500,6 +522,7 @@ export class ThreadServer implements Server {
 
   /** Once a second: idle clients, empty pages, figures that cost something. */
   slowTick(): void {
+    if (this.isCronPaused) return;
     const { timeout } = this.config;
     const now = this.store.clock.unixMs;
     for (const session of this.sessions) {

@@ -5,7 +5,7 @@ import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import type { Change } from "../config/config.ts";
-import { rewriteFile } from "../config/rewrite.ts";
+import { rewriteConfig } from "../config/rewrite.ts";
 import { findDirective } from "../config/table.ts";
 import {
   CONFIG_GET_META,
@@ -111,7 +111,7 @@ export const CONFIG_REWRITE: CommandSpec = {
   ...CONFIG_REWRITE_META,
   locks: "none",
   run(session: Session, _args: Args, reply: Reply): void {
-    const error = rewriteFile(session.server.config);
+    const error = rewriteConfig(session.server.config);
     if (error === null) reply.ok();
     else reply.error(error);
   },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { H_SPANS_USED } from "../../memory/layout.ts";
-import { TestServer } from "../test-server.ts";
+import { type TestClient, TestServer } from "../test-server.ts";
 
 function unknown(name: string): string {
   return `-ERR unknown subcommand or wrong number of arguments for '${name}'. Try DEBUG HELP.\r\n`;
@@ -117,33 +117,113 @@ describe("DEBUG", () => {
     assert.match(client.say("debug arena check"), error);
   });
 
-  test("PANIC is an exception, which ends a real thread's process", () => {
-    const client = new TestServer().connect();
-    assert.throws(() => client.say("DEBUG PANIC"), /DEBUG PANIC was called/);
-  });
-});
-
-describe("SHUTDOWN", () => {
-  test("has no reply, closes, and ends the process", () => {
-    for (const options of ["", " NOSAVE", " now", " FORCE NOSAVE NOW", " SAVE FORCE"]) {
-      const server = new TestServer();
-      const client = server.connect();
-      assert.equal(client.say(`SHUTDOWN${options}`), "");
-      assert.ok(client.isClosed);
-      assert.ok(server.host.isShutDown, options);
+  test("PANIC and the like are exceptions, which end a real thread's process", () => {
+    for (const name of ["PANIC", "ASSERT", "OOM", "SEGFAULT"]) {
+      const client = new TestServer().connect();
+      assert.throws(() => client.say(`DEBUG ${name}`), new RegExp(`DEBUG ${name} was called`));
     }
   });
 
-  test("does not end it when the options are wrong", () => {
+  test("POPULATE adds what is missing", () => {
+    const client = new TestServer().connect();
+    client.say("SET key:1 old");
+    assert.equal(client.say("DEBUG POPULATE 3"), "+OK\r\n");
+    const value = (key: string): string => client.text(`GET ${key}`);
+    assert.deepEqual(["key:0", "key:1", "key:2"].map(value), ["value:0", "old", "value:2"]);
+    assert.equal(client.say("DEBUG POPULATE 12 p 7"), "+OK\r\n");
+    assert.deepEqual(["p:3", "p:11"].map(value), ["value:3", "value:1"]);
+    assert.equal(client.say("DEBUG POPULATE 1 long 100000"), "+OK\r\n");
+    assert.equal(value("long:0"), `value:0${"\0".repeat(99_993)}`);
+    assert.equal(client.say("DBSIZE"), ":16\r\n");
+    const error = "-ERR value is out of range, must be positive\r\n";
+    for (const call of ["x", "-1", "1 p x", "1 p -1"]) {
+      assert.equal(client.say(`DEBUG POPULATE ${call}`), error);
+    }
+    assert.equal(client.say("DEBUG HEAP-CHECK"), "+OK\r\n");
+  });
+
+  test("DIGEST is the one that redis-server has of the same data", () => {
+    const client = new TestServer().connect();
+    assert.equal(client.say("DEBUG DIGEST"), `+${"0".repeat(40)}\r\n`);
+    for (const line of ["SET a b", "SELECT 3", "SET a b EX 100"]) client.say(line);
+    const digest = "+bbaf993872342b7fb41a55d3c9f5bdd0d8943a35\r\n";
+    assert.equal(client.say("DEBUG DIGEST"), digest);
+    const expiring = "5100a732fe850cb21e67c541d98d3c2b9421ce9c";
+    assert.equal(client.say("DEBUG DIGEST-VALUE a"), `*1\r\n+${expiring}\r\n`);
+    client.say("SELECT 0");
+    const value = "b78559cd22bce6e6df712eb99ce7f3b08e8f8f1f";
+    assert.equal(
+      client.say("DEBUG DIGEST-VALUE a nosuch"),
+      `*2\r\n+${value}\r\n+${"0".repeat(40)}\r\n`,
+    );
+    for (let i = 0; i < 100; i++) client.say(`SET key:${i} ${i}`);
+    const before = client.say("DEBUG DIGEST");
+    for (let i = 99; i >= 0; i--) client.say(`DEL key:${i}`);
+    assert.equal(client.say("DEBUG DIGEST"), digest);
+    for (let i = 99; i >= 0; i--) client.say(`SET key:${i} ${i}`);
+    assert.equal(client.say("DEBUG DIGEST"), before);
+  });
+
+  test("HTSTATS and SDSLEN show sizes", () => {
+    const client = new TestServer().connect();
+    assert.equal(client.text("DEBUG HTSTATS 0"), "[Dictionary HT]\n[Expires HT]\n");
+    for (const line of ["SET a b", "SET longer value", "SET c 1 EX 100"]) client.say(line);
+    assert.match(
+      client.text("DEBUG HTSTATS 0 full"),
+      /^\[Dictionary HT\]\nHash table 0 stats \(main hash table\):\n table size: 12\n number of elements: 3\n segments: 3\n slots: 3\n\[Expires HT\]\nHash table 0 stats \(main hash table\):\n table size: 12\n number of elements: 1\n$/,
+    );
+    assert.equal(client.say("DEBUG HTSTATS 99"), "-ERR Out of range database\r\n");
+    assert.match(
+      client.say("DEBUG SDSLEN longer"),
+      /^\+key_sds_len:6, key_sds_avail:0, key_zmalloc: 6, val_sds_len:5, val_sds_avail:0, val_zmalloc: \d+\r\n$/,
+    );
+    assert.equal(client.say("DEBUG SDSLEN c"), "-ERR Not an sds encoded string.\r\n");
+  });
+
+  test("PAUSE-CRON stops the housekeeping of all threads", () => {
     const server = new TestServer();
     const client = server.connect();
-    for (const options of ["FOO", "SAVE NOSAVE", "ABORT NOW", "ABORT SAVE", "NOW FOO"]) {
-      assert.equal(client.say(`SHUTDOWN ${options}`), "-ERR syntax error\r\n", options);
+    client.say("DEBUG PAUSE-CRON 1");
+    for (let i = 0; i < 50; i++) client.say(`SET key:${i} v PX 10`);
+    server.advance(2000);
+    const walk = (): void => {
+      for (const thread of server.host.servers) for (let n = 0; n < 20; n++) thread.tick();
+    };
+    walk();
+    assert.equal(client.say("DBSIZE"), ":50\r\n");
+    client.say("DEBUG PAUSE-CRON 0");
+    walk();
+    assert.equal(client.say("DBSIZE"), ":0\r\n");
+  });
+
+  test("CHANGE-REPL-ID does so on all threads", () => {
+    const server = new TestServer();
+    const [one, other] = [server.connect({ thread: 0 }), server.connect({ thread: 1 })];
+    const id = (client: TestClient): string =>
+      client.info("replication").get("master_replid") ?? "";
+    const before = id(one);
+    assert.equal(one.say("DEBUG CHANGE-REPL-ID"), "+OK\r\n");
+    assert.match(id(one), /^[0-9a-f]{40}$/);
+    assert.notEqual(id(one), before);
+    assert.equal(id(other), id(one));
+  });
+
+  test("ERROR and LOG say what they are told", () => {
+    const server = new TestServer();
+    const client = server.connect();
+    assert.equal(client.call("DEBUG", "ERROR", "FOO a\r\nb"), "-FOO a  b\r\n");
+    assert.equal(client.call("DEBUG", "LOG", "hello there"), "+OK\r\n");
+    assert.equal(server.logged.at(-1), "warning: DEBUG LOG: hello there");
+  });
+
+  test("what needs a snapshot or a log is refused", () => {
+    const client = new TestServer().connect();
+    const why = { RELOAD: "there is no snapshot", LOADAOF: "there is no log of commands" };
+    for (const [name, reason] of Object.entries(why)) {
+      const error = `-ERR DEBUG ${name} is not supported yet: ${reason}\r\n`;
+      assert.equal(client.say(`DEBUG ${name}`), error);
     }
-    assert.equal(client.say("SHUTDOWN ABORT"), "-ERR No shutdown in progress.\r\n");
-    const save = "-ERR Errors trying to SHUTDOWN. Check logs.\r\n";
-    assert.equal(client.say("SHUTDOWN SAVE"), save);
-    assert.match(server.logged.at(-1) ?? "", /^warning: SHUTDOWN SAVE was refused/);
-    assert.ok(!server.host.isShutDown);
+    assert.match(client.say("DEBUG RELOAD NOSAVE merge noflush"), /not supported yet/);
+    assert.match(client.say("DEBUG RELOAD FOO"), /only supports the MERGE, NOFLUSH and NOSAVE/);
   });
 });

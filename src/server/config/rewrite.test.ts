@@ -4,7 +4,7 @@ import { FakeSource } from "../../../test/support/config-source.ts";
 import type { Config } from "./config.ts";
 import { load } from "./load.ts";
 import { splitWords } from "./quoting.ts";
-import { rewriteFile, rewritten } from "./rewrite.ts";
+import { rewriteConfig, rewriteFile, rewritten } from "./rewrite.ts";
 
 function loaded(source: FakeSource): Config {
   const result = load(source);
@@ -122,7 +122,7 @@ test("what is written loads to the same values", () => {
   );
   assert.ok(result.ok, JSON.stringify(result));
   config.apply(result.changes);
-  assert.equal(rewriteFile(config), null);
+  assert.equal(rewriteConfig(config), null);
   const again = loaded(source);
   assert.deepEqual(again.get(["*"]), config.get(["*"]));
   for (const line of (source.files.get("/srv/r.conf") ?? "").split("\n")) {
@@ -134,13 +134,26 @@ test("a file that went away is written anew, and errors of the system are told",
   const source = new FakeSource({ argv: ["r.conf"], files: { "r.conf": "timeout 5" } });
   const config = loaded(source);
   source.files.delete("/srv/r.conf");
-  assert.equal(rewriteFile(config), null);
+  assert.equal(rewriteConfig(config), null);
   assert.match(source.files.get("/srv/r.conf") ?? "", /^# Generated[\s\S]*\ntimeout 5\n/);
   source.writeError = "No space left on device";
-  assert.equal(rewriteFile(config), "ERR Rewriting config file: No space left on device");
+  assert.equal(rewriteConfig(config), "ERR Rewriting config file: No space left on device");
   source.files.delete("/srv/r.conf");
   config.file = "/srv";
-  assert.equal(rewriteFile(config), "ERR Rewriting config file: Is a directory");
+  assert.equal(rewriteConfig(config), "ERR Rewriting config file: Is a directory");
   config.file = "";
-  assert.equal(rewriteFile(config), "ERR The server is running without a config file");
+  assert.equal(rewriteConfig(config), "ERR The server is running without a config file");
+});
+
+test("all directives can be written, and read again", () => {
+  const source = new FakeSource({ argv: ["r.conf"], files: { "r.conf": "port 7000\n" } });
+  const config = loaded(source);
+  assert.equal(rewriteFile(config, true), null);
+  const text = source.files.get("/srv/r.conf") ?? "";
+  const names = new Set(text.split("\n").map((line) => line.split(" ")[0] ?? ""));
+  for (const name of ["port", "timeout", "hz", "slowlog-max-len", "save"]) {
+    assert.ok(names.has(name), name);
+  }
+  const again = loaded(new FakeSource({ argv: ["r.conf"], files: { "r.conf": text } }));
+  assert.deepEqual(again.get(["*"]), config.get(["*"]));
 });

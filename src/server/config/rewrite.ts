@@ -17,18 +17,23 @@ const ACTIONS = ["include", "rename-command", "user", "loadmodule", "sentinel"];
 const NO_SUCH_FILE = "No such file or directory";
 
 /** Null, or the reply's error. */
-export function rewriteFile(config: Config): string | null {
+export function rewriteConfig(config: Config): string | null {
   if (config.file === "") return "ERR The server is running without a config file";
-  const old = config.host.readFile(config.file);
-  // A file that was deleted meanwhile is written anew.
-  if (!old.ok && old.error !== NO_SUCH_FILE) return `ERR Rewriting config file: ${old.error}`;
-  const text = rewritten(config, old.ok ? old.text : "");
-  const error = config.host.replaceFile(config.file, text);
+  const error = rewriteFile(config);
   return error === null ? null : `ERR Rewriting config file: ${error}`;
 }
 
-/** What the file becomes. */
-export function rewritten(config: Config, old: string): string {
+/** Rewrites the file, with all directives if `all`; null, or the system's words about why not. */
+export function rewriteFile(config: Config, all = false): string | null {
+  const old = config.host.readFile(config.file);
+  // A file that was deleted meanwhile is written anew.
+  if (!old.ok && old.error !== NO_SUCH_FILE) return old.error;
+  const text = rewritten(config, old.ok ? old.text : "", all);
+  return config.host.replaceFile(config.file, text);
+}
+
+/** What the file becomes; with `all`, directives that have their default are in it too. */
+export function rewritten(config: Config, old: string, all = false): string {
   const { lines, places } = oldLines(old);
   for (const row of DIRECTIVES) {
     const free = places.get(row.name) ?? [];
@@ -36,7 +41,7 @@ export function rewritten(config: Config, old: string): string {
       const at = free.shift();
       if (at !== undefined) {
         lines[at] = line;
-      } else if (force) {
+      } else if (force || all) {
         if (!lines.includes(SIGNATURE)) lines.push(SIGNATURE);
         lines.push(line);
       }

@@ -17,7 +17,7 @@ export const REPLICATION: Section = {
     field(
       "master_replid",
       "40 hexadecimal digits, new at each start.",
-      ({ server }) => server.facts.runId,
+      ({ server }) => server.replicationId,
     ),
     ...idle("There is no replication.", {
       master_replid2: "0".repeat(40),
