@@ -14,7 +14,7 @@ const SLEEP_SECONDS_MAX: number = 2 ** 63 / 1e6;
 const RELOAD_OPTIONS = ["MERGE", "NOFLUSH", "NOSAVE"] as const;
 const ANY = Number.POSITIVE_INFINITY;
 
-/** A fault of ours, as the rest of the server sees it: the report is written and the process ends. */
+/** A fault of ours, as the rest of the server sees it: a report is written and the process ends. */
 function fault(name: string, help: string): DebugSubcommand {
   return {
     name,
