@@ -22,6 +22,8 @@ export const CHUNK_BYTES_MAX: number = 1024 * 1024 * 1024;
 export const CHUNK_BYTES_MIN: number = 4 * 1024 * 1024;
 /** Chunks that a pointer's upper 5 bits can name. */
 export const CHUNKS_MAX = 32;
+/** Part of a control group's memory that the heap may take; the rest is for everything else. */
+export const HEAP_SHARE = 0.9;
 /** Allocators take spans of this size from the common pool; a chunk is a multiple of it. */
 export const SPAN_BYTES: number = 64 * 1024;
 
@@ -34,6 +36,8 @@ export const SHARDS_MAX = 1024;
 export const SHARDS_PER_THREAD = 16;
 /** ... and at least this many. */
 export const SHARDS_AUTO_MIN = 64;
+/** Handles of an embedded store that are open at once. */
+export const HANDLES_MAX = 64;
 /** Owner ports of one process. */
 export const OWNERS_MAX = 256;
 /** Every database has a root in shared memory, so their count is bounded. */

@@ -15,7 +15,7 @@ import { release, tryAcquire } from "../memory/lock.ts";
 import { eachOfSegment, eachSegment } from "../structures/table-walks.ts";
 import { freeGarbage, freeLocks, keyStore } from "../types/keys/test-keys.ts";
 import { OK, type TestStore } from "../types/test-support.ts";
-import { eachGarbage, freeGarbageSlice, type ShardLocks } from "./garbage.ts";
+import { disownGarbage, eachGarbage, freeGarbageSlice, type ShardLocks } from "./garbage.ts";
 import { Store } from "./store.ts";
 
 function fill(t: TestStore, keys: number): void {
@@ -216,4 +216,26 @@ test("while the list is locked nothing is waited for and nothing is lost", () =>
   assert.equal(freeGarbageSlice(t.store, locks, 1000), 1);
   assert.equal(control[H_GARBAGE], 0);
   t.check();
+});
+
+test("what a thread that died was freeing is freed by others", () => {
+  const t = keyStore({ shards: 4 });
+  const other = keyStore({ shards: 4, beside: t });
+  fill(t, 2000);
+  t.call("FLUSHDB");
+  const dies: ShardLocks = {
+    tryShard: () => {
+      throw new Error("dies");
+    },
+  };
+  assert.throws(() => freeGarbageSlice(t.store, dies, 100), /dies/);
+  assert.equal(freeGarbageSlice(other.store, freeLocks(other.store), 100), 0, "it is taken");
+  assert.ok(disownGarbage(other.store, t.store.thread + 5), "not of this thread");
+  assert.equal(freeGarbageSlice(other.store, freeLocks(other.store), 100), 0);
+  tryAcquire(other.heap.control, H_GARBAGE_LOCK, 7);
+  assert.equal(disownGarbage(other.store, t.store.thread), false, "the list is locked");
+  release(other.heap.control, H_GARBAGE_LOCK);
+  assert.ok(disownGarbage(other.store, t.store.thread));
+  freeGarbage(other.store);
+  assert.equal(unitsUsed(other), 0);
 });

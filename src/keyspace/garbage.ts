@@ -31,8 +31,10 @@ import { keysOfShard } from "./walk.ts";
 const FREED = statIndex("lazyfreed_objects");
 const NEXT_AT: number = ROOT_COUNTERS_AT + C_NEXT_GARBAGE;
 const SLOT_AT: number = ROOT_COUNTERS_AT + C_GARBAGE_SLOT;
-/** Mark of a block that a thread works on, beside the slot in the word at SLOT_AT. */
+/** Mark of a block that a thread works on, with the thread, above the slot in the word at SLOT_AT. */
 const BUSY: number = 1 << 30;
+const BUSY_SHIFT = 16;
+const SLOT_MASK = 0xffff;
 /** Most records freed under one lock. */
 const RECORDS_PER_LOCK = 512;
 /** Keys that a flush frees itself. */
@@ -160,7 +162,7 @@ function freeSome(store: Store, locks: ShardLocks, roots: Roots, limit: number):
   const { cells, base } = roots;
   // The first slot that was passed over because its shard was locked.
   let passed = SLOTS;
-  let slot = Atomics.load(cells, base + SLOT_AT) & ~BUSY;
+  let slot = Atomics.load(cells, base + SLOT_AT) & SLOT_MASK;
   let done = 0;
   while (slot < SLOTS && done < limit) {
     if (cells[base + slot] === 0) {
@@ -195,13 +197,33 @@ function claim(store: Store): Roots | null {
     const roots = rootsAt(store, pointer);
     const position = Atomics.load(roots.cells, roots.base + SLOT_AT);
     if ((position & BUSY) === 0) {
-      Atomics.store(roots.cells, roots.base + SLOT_AT, position | BUSY);
+      const mark = BUSY | (store.thread << BUSY_SHIFT);
+      Atomics.store(roots.cells, roots.base + SLOT_AT, position | mark);
       claimed = roots;
     }
     pointer = nextOf(store, pointer);
   }
   release(control, H_GARBAGE_LOCK);
   return claimed;
+}
+
+/**
+ * Takes the marks of a thread that died, and held no lock, off the blocks it worked on. False if
+ * the list is locked by somebody.
+ */
+export function disownGarbage(store: Store, thread: number): boolean {
+  const { control, heap } = store;
+  if (!tryAcquire(control, H_GARBAGE_LOCK, store.thread)) return false;
+  heap.pool.sync();
+  const mark = BUSY | (thread << BUSY_SHIFT);
+  for (let p = Atomics.load(control, H_GARBAGE); p !== 0; p = nextOf(store, p)) {
+    const { cells, base } = rootsAt(store, p);
+    const position = Atomics.load(cells, base + SLOT_AT);
+    if ((position & ~SLOT_MASK) !== mark) continue;
+    Atomics.store(cells, base + SLOT_AT, position & SLOT_MASK);
+  }
+  release(control, H_GARBAGE_LOCK);
+  return true;
 }
 
 /**

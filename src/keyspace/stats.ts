@@ -154,6 +154,11 @@ export class Stats {
     if (value > (this.all[this.base + index] as number)) this.all[this.base + index] = value;
   }
 
+  /** Sets a counter of any row to zero; its writer must be gone. */
+  clear(row: number, index: number): void {
+    this.all[row * ROW + index] = 0;
+  }
+
   of(row: number, name: StatName): number {
     return this.all[row * ROW + statIndex(name)] as number;
   }

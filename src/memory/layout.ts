@@ -33,6 +33,8 @@ export const CHUNK_SPANS = 1;
 export const CHUNK_FREE = 2;
 /** First span behind the page table. */
 export const CHUNK_FIRST_SPAN = 3;
+/** H_CHUNK_VERSION once it was made: a later chunk in the same place has another one. */
+export const CHUNK_SERIAL = 4;
 
 export const HEADER_WORDS = 256;
 export const H_CHUNK_VERSION = 0;
@@ -61,6 +63,19 @@ export const H_POOL_LOCK = 32;
 export const H_CONTROL_LOCK = 64;
 /** Lock line of the garbage list. */
 export const H_GARBAGE_LOCK = 96;
+
+// What only the embedded store uses, whose threads come and go.
+/** Raised whenever one of the next three words changes. */
+export const H_ATTENTION = 128;
+/** 0, or why the store cannot be used any more. */
+export const H_BROKEN = 129;
+/** Raised by whoever opens the store without all its chunks: others announce theirs again. */
+export const H_WANTED = 130;
+/** Whether the last handle was closed. */
+export const H_CLOSED = 131;
+/** Handle that keeps house, plus 1, and the low 32 bits of the unix milliseconds it last did. */
+export const H_LEASE = 132;
+export const H_LEASE_TIME = 133;
 
 export const DATABASE_ROW_WORDS = 2;
 /** Pointer to the block of slot roots, 0 while the database never had a key. */

@@ -12,13 +12,17 @@ import {
   acquire,
   acquireAlone,
   FREE,
+  forgetStarving,
   GRANTED,
   HELD,
   HELD_SLEEPERS,
   type LockCounters,
+  NOT_STARVING,
   park,
   release,
   releaseAlone,
+  STARVING,
+  STARVING_CHANGES,
   tryAcquire,
   type Waiting,
 } from "./lock.ts";
@@ -282,4 +286,30 @@ test("canary: threads that do not compare and swap lose updates", async () => {
   const got = sum(countersOf(words));
   assert.ok(got < THREADS * INCREMENTS, `${got} updates were not lost`);
   assert.ok((words[INTRUSIONS_AT] as number) > 0);
+});
+
+test("who starves says so around each change, and a dead thread is taken out of the count", () => {
+  const words = newWords();
+  tryAcquire(words, LINE, 0);
+  const said: [number, number, number][] = [];
+  const passing = new FakeWaiting((sleep) => {
+    passing.nowMs += sleep.timeoutMs;
+  });
+  const waiting: Waiting = passing;
+  waiting.countStarving = (line, state) => {
+    said.push([line, state, words[LINE + LOCK_STARVING] as number]);
+  };
+  assert.equal(acquire(words, LINE, 1, waiting, 1, newCounters()), false);
+  assert.deepEqual(said, [
+    [LINE, STARVING_CHANGES, 0],
+    [LINE, STARVING, 1],
+    [LINE, STARVING_CHANGES, 1],
+    [LINE, NOT_STARVING, 0],
+  ]);
+  // Now as if the waiter had died in between: its release would be granted to nobody for ever.
+  words[LINE + LOCK_STARVING] = 1;
+  release(words, LINE);
+  assert.deepEqual(state(words), { word: GRANTED, owner: 0, starving: 1 });
+  forgetStarving(words, LINE);
+  assert.deepEqual(state(words), { word: FREE, owner: 0, starving: 0 });
 });

@@ -29,7 +29,17 @@ export type Waiting = {
   now(): number;
   /** Looks at a lock before its word is waited for; SPIN_LOADS if not given. */
   readonly spins?: number;
+  /**
+   * Called around each change of a starving count: where threads may be terminated, it is put down
+   * so that others can take a dead thread out of the count.
+   */
+  countStarving?(line: number, state: number): void;
 };
+
+/** States of `countStarving`: not in the count, about to change it, in the count. */
+export const NOT_STARVING = 0;
+export const STARVING_CHANGES = 1;
+export const STARVING = 2;
 
 /** Counters of one thread; only it writes them. */
 export type LockCounters = { acquisitions: number; contended: number; waitMs: number };
@@ -102,7 +112,9 @@ function acquireSlowly(
       if (waited >= patienceMs) break;
       if (!starving && waited >= STARVING_MS) {
         starving = true;
+        waiting.countStarving?.(line, STARVING_CHANGES);
         Atomics.add(words, line + LOCK_STARVING, 1);
+        waiting.countStarving?.(line, STARVING);
         continue;
       }
       waiting.wait(words, at, state, starving ? patienceMs - waited : STARVING_MS);
@@ -110,11 +122,19 @@ function acquireSlowly(
     if (got) break;
   }
   if (starving) {
+    waiting.countStarving?.(line, STARVING_CHANGES);
     Atomics.sub(words, line + LOCK_STARVING, 1);
+    waiting.countStarving?.(line, NOT_STARVING);
     if (!got) takeBackGrant(words, line);
   }
   counters.waitMs += waiting.now() - began;
   return got;
+}
+
+/** Takes a thread that died while it starved out of the count. */
+export function forgetStarving(words: Int32Array, line: number): void {
+  Atomics.sub(words, line + LOCK_STARVING, 1);
+  takeBackGrant(words, line);
 }
 
 /** Undoes a grant when no thread is left that may take it. */

@@ -15,8 +15,15 @@ import {
   H_SPANS_USED,
   SPAN_UNIT_SHIFT,
 } from "./layout.ts";
+import type { PoolHost } from "./pool.ts";
 
 const SPAN_UNITS = 1 << SPAN_UNIT_SHIFT;
+
+function silentHost(): PoolHost {
+  const [host] = poolHosts(1, (bytes) => new SharedArrayBuffer(bytes));
+  assert.ok(host !== undefined);
+  return { ...host, publish: () => {}, receive: () => null };
+}
 
 function oneHeap(chunkBytes: number): Heap {
   return newHeaps(1, { shards: 1, chunkBytes, checked: false })[0] as Heap;
@@ -170,4 +177,34 @@ test("a span given twice is noticed", () => {
   const p = heap.pool.take(2);
   heap.pool.give(p, 1);
   assert.throws(() => heap.pool.give(p, 2), /free already/);
+});
+
+test("a thread that comes late knows what it lacks, and old messages change nothing", () => {
+  const heaps = newHeaps(3, { shards: 1, chunkBytes: 4 * MIB, checked: false });
+  const [maker, other, late] = heaps as [Heap, Heap, Heap];
+  assert.ok(maker.pool.reserve(1));
+  const early = maker.pool.snapshot();
+  assert.ok(late.pool.isComplete());
+  // A store whose messages of before do not reach this thread.
+  const lost = new Heap(maker.control, { ...silentHost(), thread: 3 }, false);
+  lost.pool.adopt(early);
+  assert.ok(lost.pool.isComplete());
+  assert.ok(maker.pool.reserve(10 * MIB));
+  assert.ok(!lost.pool.isComplete());
+  const now = other.pool.snapshot();
+  assert.equal(now.chunks.length, 3);
+  for (const message of now.chunks) lost.pool.receive(message);
+  assert.ok(lost.pool.isComplete());
+  const kept = lost.u8[1];
+  for (const message of early.chunks) lost.pool.receive(message);
+  const [, second] = now.chunks;
+  assert.ok(second !== undefined);
+  const stale = { ...second, serial: second.serial - 1, buffer: null };
+  lost.pool.receive(stale);
+  assert.equal(lost.u8[1], kept, "a message that is older than what is known");
+  lost.pool.receive({ ...second, serial: second.serial + 9, buffer: null });
+  assert.equal(lost.u8[1]?.length, 0);
+  assert.ok(!lost.pool.isComplete());
+  lost.pool.forget();
+  assert.equal(lost.u8[0]?.length, 0);
 });

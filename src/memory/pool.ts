@@ -18,6 +18,7 @@ import {
   CHUNK_FREE,
   CHUNK_ROW_WORDS,
   CHUNK_ROWS_AT,
+  CHUNK_SERIAL,
   CHUNK_SHIFT,
   CHUNK_SPANS,
   CHUNK_STATE,
@@ -42,6 +43,8 @@ const SMALLER_BY = 8;
 
 export type ChunkMessage = {
   chunk: number;
+  /** H_CHUNK_VERSION once this was announced. */
+  serial: number;
   buffer: SharedArrayBuffer | null;
   /** Checked mode: one bit per unit. */
   bits: SharedArrayBuffer | null;
@@ -72,6 +75,8 @@ export class ChunkPool {
   private readonly host: PoolHost;
   private readonly checked: boolean;
   private version = 0;
+  /** By chunk: serial of the last message that was taken. */
+  private readonly serials: Int32Array = new Int32Array(CHUNKS_MAX);
 
   constructor(control: Int32Array, host: PoolHost, checked: boolean) {
     this.control = control;
@@ -94,7 +99,8 @@ export class ChunkPool {
     for (let i = 0; i < CHUNKS_MAX; i++) {
       const buffer = (this.u8[i] as Uint8Array).buffer as SharedArrayBuffer;
       const bits = (this.bits[i] as Int32Array).buffer as SharedArrayBuffer;
-      if (buffer.byteLength > 0) chunks.push({ chunk: i, buffer, bits });
+      const serial = this.serials[i] as number;
+      if (buffer.byteLength > 0) chunks.push({ chunk: i, serial, buffer, bits });
     }
     const version = this.version;
     this.unlock();
@@ -105,6 +111,23 @@ export class ChunkPool {
   adopt(snapshot: { version: number; chunks: ChunkMessage[] }): void {
     for (const message of snapshot.chunks) this.receive(message);
     this.version = snapshot.version;
+  }
+
+  /**
+   * True if this thread has every chunk there is, after the messages that wait for it. For a thread
+   * that came later than its snapshot, and may have missed some.
+   */
+  isComplete(): boolean {
+    this.lock();
+    this.takeMessages();
+    let isComplete = true;
+    for (let i = 0; i < CHUNKS_MAX; i++) {
+      const row = CHUNK_ROWS_AT + i * CHUNK_ROW_WORDS;
+      if (this.control[row + CHUNK_STATE] === 0) this.install(i, NO_BUFFER, NO_BUFFER);
+      else if (this.control[row + CHUNK_SERIAL] !== this.serials[i]) isComplete = false;
+    }
+    this.unlock();
+    return isComplete;
   }
 
   /** Pointer to `spans` neighbouring spans, 0 when memory is out. */
@@ -166,6 +189,11 @@ export class ChunkPool {
   private isAllowed(spans: number): boolean {
     const limit = this.control[H_SPANS_LIMIT] as number;
     return limit === 0 || (this.control[H_SPANS_USED] as number) + spans <= limit;
+  }
+
+  /** Lets go of all chunks: this thread is done with the store. */
+  forget(): void {
+    for (let i = 0; i < CHUNKS_MAX; i++) this.install(i, NO_BUFFER, NO_BUFFER);
   }
 
   /** Runs something while no thread takes or gives spans, for checks; it must do neither itself. */
@@ -238,7 +266,7 @@ export class ChunkPool {
     control[row + CHUNK_SPANS] = total - first;
     control[row + CHUNK_FREE] = total - first;
     control[H_FREE_SPANS] = (control[H_FREE_SPANS] as number) + total - first;
-    this.announce({ chunk, buffer, bits });
+    control[row + CHUNK_SERIAL] = this.announce(chunk, buffer, bits);
     return true;
   }
 
@@ -254,17 +282,29 @@ export class ChunkPool {
     const bits = BITMAPS_AT + chunk * BITMAP_WORDS;
     control.fill(0, bits, bits + BITMAP_WORDS);
     this.install(chunk, NO_BUFFER, NO_BUFFER);
-    this.announce({ chunk, buffer: null, bits: null });
+    this.announce(chunk, null, null);
     this.host.dropped?.();
   }
 
-  private announce(message: ChunkMessage): void {
-    this.host.publish(message);
-    this.version = Atomics.add(this.control, H_CHUNK_VERSION, 1) + 1;
+  /** Tells the other threads of a change, and then that there is one. Returns its serial. */
+  private announce(
+    chunk: number,
+    buffer: SharedArrayBuffer | null,
+    bits: SharedArrayBuffer | null,
+  ): number {
+    const serial = ((this.control[H_CHUNK_VERSION] as number) + 1) | 0;
+    this.host.publish({ chunk, serial, buffer, bits });
+    this.serials[chunk] = serial;
+    Atomics.store(this.control, H_CHUNK_VERSION, serial);
+    this.version = serial;
+    return serial;
   }
 
-  /** Installs what one message from another thread says. */
+  /** Installs what one message from another thread says, unless something newer is known. */
   receive(message: ChunkMessage): void {
+    const isOld = ((message.serial - (this.serials[message.chunk] as number)) | 0) <= 0;
+    if (isOld) return;
+    this.serials[message.chunk] = message.serial;
     this.install(message.chunk, message.buffer ?? NO_BUFFER, message.bits ?? NO_BUFFER);
     if (message.buffer === null) this.host.dropped?.();
   }

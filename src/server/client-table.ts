@@ -136,6 +136,15 @@ export class ClientTable {
     Atomics.store(this.i32, this.word(row), 0);
   }
 
+  /** Frees the rows of a thread that is gone, and counts their clients out. */
+  freeAllOf(thread: number): void {
+    for (let row = 0; row < this.rows; row++) {
+      if (Atomics.load(this.i32, this.word(row)) !== thread + 1) continue;
+      this.free(row);
+      this.leave();
+    }
+  }
+
   private word(row: number): number {
     return (HEADER_BYTES + row * ROW_BYTES) >> 2;
   }

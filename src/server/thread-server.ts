@@ -136,6 +136,9 @@ export class ThreadServer implements Server {
   private activeExpire = true;
   private isCronPaused = false;
   private expiryShard = 0;
+  /** Shards that this thread looks after: this one and every so many on. */
+  private shareFirst: number;
+  private shareStep: number;
   /** What `port` was set to at the start; its listener is in the facts. */
   private readonly portAtStart: number;
   private isEnding = false;
@@ -167,6 +170,8 @@ export class ThreadServer implements Server {
     this.shards = parts.store.shards;
     this.dispatcher = new Dispatcher(this, parts.waiting, parts.counters);
     this.expiryShard = parts.thread;
+    this.shareFirst = parts.thread;
+    this.shareStep = parts.threads;
     const own = parts.stats.filter((_, row) => this.threadOfRow(row) === parts.thread);
     this.rates = new Rates(own, parts.store.clock.monotonicMs());
     this.loopMeter = new LoopMeter(this.stats, parts.host.loopUse());
@@ -205,7 +210,7 @@ export class ThreadServer implements Server {
     this.controlLog.take();
   }
 
-  private applyControl(entry: ControlEntry): void {
+  applyControl(entry: ControlEntry): void {
     switch (entry.kind) {
       case "config":
         this.config.apply(entry.changes);
@@ -295,6 +300,11 @@ export class ThreadServer implements Server {
 
   publishConfig(changes: Change[]): void {
     this.controlLog.publish({ kind: "config", changes });
+  }
+
+  /** Keys expire though nobody asks for them. */
+  get isExpiring(): boolean {
+    return this.activeExpire;
   }
 
   setActiveExpire(on: boolean): void {
@@ -485,19 +495,31 @@ export class ThreadServer implements Server {
     this.store.heap.pool.sync();
   }
 
+  /** From now on this thread looks after all shards, or after none. */
+  keepAll(isKeeper: boolean): void {
+    this.shareFirst = isKeeper ? 0 : this.shards;
+    this.shareStep = 1;
+    this.expiryShard = 0;
+  }
+
+  /** False for a thread beyond the last shard, which looks after none. */
+  private get isKeeper(): boolean {
+    return this.shareFirst < this.shards;
+  }
+
   /** True if there are more keys to expire now. */
   private expireDue(): boolean {
-    if (!this.activeExpire || this.pause.isOn) return false;
+    if (!this.activeExpire || this.pause.isOn || !this.isKeeper) return false;
     const { clock } = this.store;
     const began = clock.monotonicMs();
     let shard = this.expiryShard;
     let isBehind = false;
-    for (let n = Math.ceil(this.shards / this.threads); n > 0; n--) {
+    for (let n = Math.ceil(this.shards / this.shareStep); n > 0; n--) {
       this.dispatcher.tryShard(shard, () => {
         if (expireSlice(this.store, shard, SLICE_RECORDS) === SLICE_RECORDS) isBehind = true;
       });
-      shard += this.threads;
-      if (shard >= this.shards) shard = this.thread;
+      shard += this.shareStep;
+      if (shard >= this.shards) shard = this.shareFirst;
       if (clock.monotonicMs() - began > TICK_BUDGET_MS) break;
     }
     this.expiryShard = shard;
@@ -510,6 +532,7 @@ export class ThreadServer implements Server {
 
   /** True if there is more. */
   private freeGarbage(budgetMs: number): boolean {
+    if (!this.isKeeper) return false;
     const { clock, control } = this.store;
     const began = clock.monotonicMs();
     while (control[H_GARBAGE] !== 0) {
@@ -530,7 +553,7 @@ export class ThreadServer implements Server {
       session.everySecond(now, timeout);
     }
     this.countFor(-1);
-    for (let shard = this.thread; shard < this.shards; shard += this.threads) {
+    for (let shard = this.shareFirst; shard < this.shards; shard += this.shareStep) {
       this.dispatcher.tryShard(shard, () => this.store.heap.trim(shard));
     }
     // Closing idle clients may have counted for another row.
