@@ -4,7 +4,6 @@
  * server is ready is one line on standard error and exit status 1.
  */
 import { openSync, rmSync, writeFileSync } from "node:fs";
-import { arch, release, type } from "node:os";
 import { resolve } from "node:path";
 import { fillSlots, ownerNodes } from "./cluster/shard-owners/layout.ts";
 import { loadOrMakeNodeId } from "./cluster/shard-owners/meta-file.ts";
@@ -14,26 +13,29 @@ import { memoryLimit } from "./env/cgroup.ts";
 import { errorText, systemConfigHost } from "./env/config-host.ts";
 import { entropy, randomHex } from "./env/entropy.ts";
 import { writeLog } from "./env/log.ts";
+import { isChecked, processFacts } from "./env/process-facts.ts";
 import { addressSpaceLeft, openFilesMax } from "./env/process-limits.ts";
 import { makeSharedBuffer, SystemClock, systemRandom, systemWaiting } from "./env/system.ts";
 import {
   CLIENT_ROWS,
   DESCRIPTORS_OWN,
   DESCRIPTORS_PER_THREAD,
+  HEAP_SHARE,
   HTTP_CONNECTIONS_MAX,
   THREAD_ADDRESS_BYTES,
   THREAD_ADDRESS_BYTES_22,
 } from "./limits.ts";
-import { ChunkPool } from "./memory/pool.ts";
 import type { Config } from "./server/config/config.ts";
 import { load } from "./server/config/load.ts";
-import { makeSharedState, newLockCounters, type SharedState } from "./server/shared-state.ts";
+import {
+  type Chunks,
+  firstChunk,
+  makeSharedState,
+  type SharedState,
+} from "./server/shared-state.ts";
 import { BindError } from "./server/thread-listeners.ts";
 import { type AdminPort, type AdminView, Supervisor } from "./server/thread-supervisor.ts";
 import { REDIS_VERSION, VERSION } from "./version.ts";
-
-/** Part of a control group's memory that the heap may take; the rest is for everything else. */
-const HEAP_SHARE = 0.9;
 
 function fail(text: string): never {
   process.stderr.write(`${text}\n`);
@@ -99,8 +101,6 @@ function logWildcards(config: Config): void {
   writeLog(config, "notice", `Listening on ${addresses}, ${ports.join(", ")}${refused}`);
 }
 
-type Chunks = ReturnType<ChunkPool["snapshot"]>;
-
 /** The memory that threads share beside the heap. */
 function sharedState(options: Parameters<typeof makeSharedState>[0]): SharedState {
   try {
@@ -114,27 +114,20 @@ function sharedState(options: Parameters<typeof makeSharedState>[0]): SharedStat
 }
 
 /**
- * Makes the first chunk here, so that a machine without memory is told at the start. Where the
- * address space is bounded it is made smaller, so that the threads have room: Node ends the process
- * where it finds none for one of them.
+ * The first chunk. Where the address space is bounded it is made smaller, so that the threads have
+ * room: Node ends the process where it finds none for one of them.
  */
-function firstChunk(shared: SharedState): Chunks {
+function firstChunks(shared: SharedState): Chunks {
   const perThread = nodeVersion() >= 2200 ? THREAD_ADDRESS_BYTES_22 : THREAD_ADDRESS_BYTES;
   const room = addressSpaceLeft() - shared.threads * perThread;
-  const host = {
-    thread: -1,
-    waiting: systemWaiting,
-    counters: newLockCounters(),
-    publish: () => {},
-    receive: () => null,
-    makeBuffer: (bytes: number) => (bytes > room ? null : makeSharedBuffer(bytes)),
-  };
-  const pool = new ChunkPool(new Int32Array(shared.control), host, shared.checked);
-  if (!pool.reserve(1)) {
+  const makeBuffer = (bytes: number): SharedArrayBuffer | null =>
+    bytes > room ? null : makeSharedBuffer(bytes);
+  const chunks = firstChunk(shared, { waiting: systemWaiting, makeBuffer });
+  if (chunks === null) {
     const limited = Number.isFinite(room) ? `, with ulimit -v and ${shared.threads} threads` : "";
     fail(`zerohop: memory-chunk: the system has no memory for a first chunk${limited}`);
   }
-  return pool.snapshot();
+  return chunks;
 }
 
 /** 2212 is 22.12. */
@@ -224,10 +217,10 @@ async function main(): Promise<void> {
     memoryLimit: Math.floor(memoryLimit() * HEAP_SHARE),
     unixMs: clock.unixMs,
     random: entropy,
-    checked: process.env["ZEROHOP_CHECK"] === "1",
+    checked: isChecked(),
   });
+  const chunks = firstChunks(shared);
   const runId = randomHex(20);
-  const chunks = firstChunk(shared);
   const startedMs = clock.unixMs;
   const supervisor = new Supervisor({
     config,
@@ -241,11 +234,8 @@ async function main(): Promise<void> {
       runId,
       nodeId,
       startedMs,
-      processId: process.pid,
-      nodeVersion: process.versions.node,
-      os: `${type()} ${release()} ${arch()}`,
+      ...processFacts(),
       archBits: 64,
-      executable: process.argv[1] ?? "",
       tcpPort,
       ownerPorts,
       acceptMode,

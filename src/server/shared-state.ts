@@ -18,7 +18,7 @@ import {
   H_SPANS_LIMIT,
 } from "../memory/layout.ts";
 import type { LockCounters } from "../memory/lock.ts";
-import type { ChunkMessage, PoolHost } from "../memory/pool.ts";
+import { type ChunkMessage, ChunkPool, type PoolHost } from "../memory/pool.ts";
 import { BELL_WORDS } from "./bell.ts";
 import { clientMemoryBytes } from "./client-memory.ts";
 import { ClientTable, clientTableBytes } from "./client-table.ts";
@@ -89,6 +89,27 @@ export function makeSharedState(options: SharedOptions): SharedState {
     commands: options.commands,
     checked: options.checked,
   };
+}
+
+export type Chunks = ReturnType<ChunkPool["snapshot"]>;
+
+/**
+ * The chunks that the threads start with, made before any of them, so that a machine without memory
+ * is told at the start: then null.
+ */
+export function firstChunk(
+  shared: SharedState,
+  world: Pick<PoolHost, "waiting" | "makeBuffer">,
+): Chunks | null {
+  const host = {
+    ...world,
+    thread: -1,
+    counters: newLockCounters(),
+    publish: () => {},
+    receive: () => null,
+  };
+  const pool = new ChunkPool(new Int32Array(shared.control), host, shared.checked);
+  return pool.reserve(1) ? pool.snapshot() : null;
 }
 
 export type ThreadView = {
