@@ -17,11 +17,18 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { build } from "esbuild";
-import { type Entry, type Manifest, manifestProblems, presentEntries } from "./entries.ts";
+import {
+  declarationPath,
+  type Entry,
+  type Manifest,
+  manifestProblems,
+  presentEntries,
+} from "./entries.ts";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "dist");
@@ -106,6 +113,26 @@ function licenses(inputs: readonly string[]): string {
   return texts.join(`\n${"-".repeat(80)}\n\n`);
 }
 
+/** Deletes the declarations that nobody can reach from an entry: those of the inside. */
+function pruneDeclarations(entries: readonly Entry[]): void {
+  const reached = new Set<string>();
+  const visit = (path: string): void => {
+    if (reached.has(path)) return;
+    reached.add(path);
+    const source = readFileSync(path, "utf8");
+    for (const [, target = ""] of source.matchAll(/(?:from |import\()"(\.[^"]+)\.ts"/g)) {
+      visit(join(dirname(path), `${target}.d.ts`));
+    }
+  };
+  for (const entry of entries) {
+    if (entry.subpath !== undefined) visit(join(root, declarationPath(entry)));
+  }
+  for (const name of readdirSync(join(dist, "types"), { recursive: true, encoding: "utf8" })) {
+    const path = join(dist, "types", name);
+    if (path.endsWith(".d.ts") && !reached.has(path)) rmSync(path);
+  }
+}
+
 function declarations(): void {
   const compiler = join(root, "node_modules/typescript/bin/tsc");
   const result = spawnSync(process.execPath, [compiler, "-p", "tsconfig.types.json"], {
@@ -130,4 +157,5 @@ if (entries.length === 0) {
 await Promise.all(entries.map(bundle));
 if (!bundlesOnly && entries.some((entry) => entry.subpath !== undefined)) {
   declarations();
+  pruneDeclarations(entries);
 }

@@ -1,0 +1,38 @@
+/**
+ * What a thread needs to open a store that another one made: a plain object that goes through
+ * postMessage and workerData any number of times. It holds the shared memory itself, so the store's
+ * memory stays as long as somebody holds a handle object or has the store open.
+ */
+import type { ServerFacts } from "../command/session.ts";
+import type { ChunkMessage } from "../memory/pool.ts";
+import type { Change } from "../server/config/config.ts";
+import type { SharedState } from "../server/shared-state.ts";
+import type { StoreHandle } from "./types.ts";
+
+/** What changes while the store lives; a thread that comes later needs it as of then. */
+export type StoreState = {
+  readonly chunks: { version: number; chunks: ChunkMessage[] };
+  readonly config: Change[];
+  readonly activeExpire: boolean;
+  /** H_CONTROL_SERIAL at least up to which configuration and expiry are. */
+  readonly controlSerial: number;
+};
+
+export type WholeHandle = StoreHandle &
+  StoreState & {
+    readonly shared: SharedState;
+    readonly members: SharedArrayBuffer;
+    readonly channel: string;
+    readonly facts: ServerFacts;
+  };
+
+/** True for what `Store.handle` gave, here or on another thread. */
+export function isWholeHandle(value: unknown): value is WholeHandle {
+  const handle = value as Partial<WholeHandle> | null;
+  return (
+    typeof handle === "object" &&
+    handle !== null &&
+    typeof handle.zerohop === "string" &&
+    handle.members instanceof SharedArrayBuffer
+  );
+}

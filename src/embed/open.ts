@@ -1,0 +1,87 @@
+/**
+ * Makes a store, or joins one that another thread made.
+ */
+import type { CommandTable } from "../command/lookup.ts";
+import { memoryLimit } from "../env/cgroup.ts";
+import { isChecked, processFacts } from "../env/process-facts.ts";
+import {
+  makeSharedBuffer,
+  randomHex,
+  SystemClock,
+  systemRandom,
+  systemWaiting,
+} from "../env/system.ts";
+import { HANDLES_MAX, HEAP_SHARE } from "../limits.ts";
+import { firstChunk, makeSharedState } from "../server/shared-state.ts";
+import { REDIS_VERSION, VERSION } from "../version.ts";
+import { StoreError } from "./errors.ts";
+import { isWholeHandle, type WholeHandle } from "./handle.ts";
+import { membersBytes } from "./members.ts";
+import { configOf } from "./options.ts";
+import { Store } from "./store.ts";
+import { StoreThread } from "./store-thread.ts";
+import type { OpenOptions, StoreOptions } from "./types.ts";
+
+export function openStore(options: OpenOptions, commands: CommandTable): Store {
+  const { handle } = options as { handle?: unknown };
+  const whole =
+    handle === undefined ? newStore(options as StoreOptions, commands) : given(options, handle);
+  return new Store(new StoreThread(whole, commands));
+}
+
+function given(options: object, handle: unknown): WholeHandle {
+  if (!isWholeHandle(handle)) {
+    throw new StoreError("OPTION handle: is not what store.handle gave");
+  }
+  const other = Object.keys(options).find((name) => name !== "handle");
+  if (other !== undefined) {
+    throw new StoreError(`OPTION ${other}: a store that is open has its options already`);
+  }
+  if (handle.zerohop !== VERSION) {
+    const versions = `${handle.zerohop}, and this thread has ${VERSION}`;
+    throw new StoreError(`OPTION handle: the store was made by version ${versions}`);
+  }
+  return handle;
+}
+
+function newStore(options: StoreOptions, commands: CommandTable): WholeHandle {
+  const config = configOf(options);
+  const clock = new SystemClock();
+  const shared = makeSharedState({
+    threads: HANDLES_MAX,
+    shards: config.shards,
+    commands: commands.list.length,
+    clientRows: config.maxclients + HANDLES_MAX,
+    owners: 0,
+    chunkBytes: config.memoryChunk,
+    memoryLimit: Math.floor(memoryLimit() * HEAP_SHARE),
+    unixMs: clock.unixMs,
+    random: systemRandom(),
+    checked: isChecked(),
+  });
+  const chunks = firstChunk(shared, { waiting: systemWaiting, makeBuffer: makeSharedBuffer });
+  if (chunks === null) throw new StoreError("OOM The system has no memory for a first chunk");
+  const runId = randomHex(20);
+  return {
+    zerohop: VERSION,
+    shared,
+    members: new SharedArrayBuffer(membersBytes()),
+    channel: `zerohop ${runId}`,
+    chunks,
+    config: config.changes(),
+    activeExpire: true,
+    controlSerial: 0,
+    facts: {
+      version: VERSION,
+      redisVersion: REDIS_VERSION,
+      runId,
+      nodeId: randomHex(20),
+      startedMs: clock.unixMs,
+      ...processFacts(),
+      archBits: 64,
+      tcpPort: 0,
+      ownerPorts: [],
+      acceptMode: "embedded",
+    },
+  };
+}

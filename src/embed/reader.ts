@@ -1,0 +1,261 @@
+/**
+ * Turns the reply of a call, which is written in RESP3, into JavaScript values. The locks are
+ * released by then: nothing is made on the JavaScript heap while one is held.
+ *
+ *   simple and bulk strings, verbatim text   string, or Buffer where bytes are asked for
+ *   integers     number while safe, else bigint      big numbers   bigint      doubles   number
+ *   null         null                                booleans      boolean
+ *   arrays, sets Array                               maps          Map
+ *   errors       thrown as StoreError; within an array, the StoreError itself
+ */
+import type { Reply } from "../protocol/reply.ts";
+import { StoreError } from "./errors.ts";
+import type { HeapWork } from "./request.ts";
+
+const CR = 13;
+const BANG = 33;
+const HASH = 35;
+const DOLLAR = 36;
+const PERCENT = 37;
+const LEFT_PARENTHESIS = 40;
+const STAR = 42;
+const PLUS = 43;
+const COMMA = 44;
+const MINUS = 45;
+const COLON = 58;
+const EQUALS = 61;
+const GREATER = 62;
+const UNDERSCORE = 95;
+const BAR = 124;
+const TILDE = 126;
+const LOWER_T = 116;
+const ZERO = 48;
+
+/** "txt:" in front of verbatim text. */
+const FORMAT_BYTES = 4;
+/** Digits of a number that is certainly safe. */
+const SAFE_DIGITS = 15;
+const SHORT_TEXT_MAX = 16;
+
+type Utf8Slice = { utf8Slice(this: Uint8Array, start: number, end: number): string };
+const { utf8Slice } = Buffer.prototype as unknown as Utf8Slice;
+const char = String.fromCharCode;
+
+/** Bytes as text: UTF-8, as `TextDecoder` reads it. */
+export function textOf(b: Uint8Array, start: number, end: number): string {
+  const n = end - start;
+  if (n > SHORT_TEXT_MAX) return utf8Slice.call(b, start, end);
+  for (let i = start; i < end; i++) {
+    if ((b[i] as number) > 127) return utf8Slice.call(b, start, end);
+  }
+  return shortText(b, start, n);
+}
+
+/** Up to SHORT_TEXT_MAX bytes of ASCII. A call with the characters takes a third of a slice. */
+function shortText(b: Uint8Array, at: number, n: number): string {
+  if (n >= 8) {
+    const head = char(
+      b[at]!,
+      b[at + 1]!,
+      b[at + 2]!,
+      b[at + 3]!,
+      b[at + 4]!,
+      b[at + 5]!,
+      b[at + 6]!,
+      b[at + 7]!,
+    );
+    return n === 8 ? head : head + fewChars(b, at + 8, n - 8);
+  }
+  return fewChars(b, at, n);
+}
+
+function fewChars(b: Uint8Array, i: number, n: number): string {
+  switch (n) {
+    case 0:
+      return "";
+    case 1:
+      return char(b[i]!);
+    case 2:
+      return char(b[i]!, b[i + 1]!);
+    case 3:
+      return char(b[i]!, b[i + 1]!, b[i + 2]!);
+    case 4:
+      return char(b[i]!, b[i + 1]!, b[i + 2]!, b[i + 3]!);
+    case 5:
+      return char(b[i]!, b[i + 1]!, b[i + 2]!, b[i + 3]!, b[i + 4]!);
+    case 6:
+      return char(b[i]!, b[i + 1]!, b[i + 2]!, b[i + 3]!, b[i + 4]!, b[i + 5]!);
+    case 7:
+      return char(b[i]!, b[i + 1]!, b[i + 2]!, b[i + 3]!, b[i + 4]!, b[i + 5]!, b[i + 6]!);
+    default:
+      return (
+        char(b[i]!, b[i + 1]!, b[i + 2]!, b[i + 3]!) +
+        char(b[i + 4]!, b[i + 5]!, b[i + 6]!, b[i + 7]!)
+      );
+  }
+}
+
+export class ReplyReader {
+  private readonly reply: Reply;
+  private readonly work: HeapWork;
+  private at = 0;
+  /** Of the pieces of the reply that lie in the heap, the next one. */
+  private piece = 0;
+
+  constructor(reply: Reply, work: HeapWork) {
+    this.reply = reply;
+    this.work = work;
+  }
+
+  /** Text, or null. */
+  text(): string | null {
+    const { reply } = this;
+    const b = reply.buffer;
+    if (b[0] !== DOLLAR || reply.shared.length > 0) return this.value(false) as string | null;
+    let at = 1;
+    while (b[at] !== CR) at++;
+    const text = textOf(b, at + 2, reply.length - 2);
+    reply.length = 0;
+    return text;
+  }
+
+  /** A copy of the bytes, or null. */
+  buffer(): Buffer | null {
+    return this.value(true) as Buffer | null;
+  }
+
+  integer(): number | bigint {
+    const { reply } = this;
+    const b = reply.buffer;
+    const end = reply.length - 2;
+    if (b[0] !== COLON || end > SAFE_DIGITS) return this.value(false) as number | bigint;
+    reply.length = 0;
+    const isNegative = b[1] === MINUS;
+    let n = 0;
+    for (let at = isNegative ? 2 : 1; at < end; at++) n = n * 10 + (b[at] as number) - ZERO;
+    return isNegative ? -n : n;
+  }
+
+  /** True for +OK, false for null. */
+  isOk(): boolean {
+    const { reply } = this;
+    if (reply.buffer[0] !== PLUS) return this.value(false) !== null;
+    reply.length = 0;
+    return true;
+  }
+
+  /** The whole reply, with bytes for strings if `asBuffers`. */
+  value(asBuffers: boolean): unknown {
+    const { reply } = this;
+    this.at = 0;
+    this.piece = 0;
+    let value: unknown;
+    try {
+      value = this.read(asBuffers);
+    } finally {
+      // Lets go of what is pinned.
+      if (reply.shared.length > 0) this.work(() => reply.truncate(-1));
+      reply.length = 0;
+    }
+    if (value instanceof StoreError) throw value;
+    return value;
+  }
+
+  private read(asBuffers: boolean): unknown {
+    const b = this.reply.buffer;
+    const type = b[this.at++] as number;
+    switch (type) {
+      case PLUS: {
+        const line = this.line();
+        return asBuffers ? Buffer.from(line, "utf8") : line;
+      }
+      case MINUS:
+        return new StoreError(this.line());
+      case COLON:
+        return integerOf(this.line());
+      case DOLLAR:
+        return this.bulk(this.count(), 0, asBuffers);
+      case EQUALS:
+        return this.bulk(this.count(), FORMAT_BYTES, asBuffers);
+      case BANG:
+        return new StoreError(this.bulk(this.count(), 0, false) as string);
+      case UNDERSCORE:
+        this.line();
+        return null;
+      case COMMA:
+        return doubleOf(this.line());
+      case HASH:
+        return this.line().charCodeAt(0) === LOWER_T;
+      case LEFT_PARENTHESIS:
+        return BigInt(this.line());
+      default:
+        return this.readAggregate(type, asBuffers);
+    }
+  }
+
+  private readAggregate(type: number, asBuffers: boolean): unknown {
+    const n = this.count();
+    if (type === PERCENT) {
+      const map = new Map<unknown, unknown>();
+      for (let i = 0; i < n; i++) {
+        const key = this.read(asBuffers);
+        map.set(key, this.read(asBuffers));
+      }
+      return map;
+    }
+    if (type === BAR) {
+      for (let i = 0; i < 2 * n; i++) this.read(asBuffers);
+      return this.read(asBuffers);
+    }
+    if (type !== STAR && type !== TILDE && type !== GREATER) throw new Error("not a reply");
+    if (n < 0) return null;
+    const list: unknown[] = [];
+    for (let i = 0; i < n; i++) list.push(this.read(asBuffers));
+    return list;
+  }
+
+  private line(): string {
+    const { buffer } = this.reply;
+    const start = this.at;
+    let end = start;
+    while (buffer[end] !== CR) end++;
+    this.at = end + 2;
+    return textOf(buffer, start, end);
+  }
+
+  private count(): number {
+    return Number(this.line());
+  }
+
+  private bulk(length: number, skip: number, asBuffers: boolean): string | Buffer | null {
+    if (length < 0) return null;
+    const { reply } = this;
+    const piece = reply.shared[this.piece];
+    let source = reply.buffer;
+    let start = this.at;
+    if (piece !== undefined && piece.before === this.at) {
+      source = piece.source;
+      start = piece.start;
+      this.piece++;
+    } else {
+      this.at += length;
+    }
+    this.at += 2;
+    const end = start + length;
+    start += skip;
+    if (!asBuffers) return textOf(source, start, end);
+    const bytes = Buffer.allocUnsafe(end - start);
+    bytes.set(source.subarray(start, end));
+    return bytes;
+  }
+}
+
+function integerOf(line: string): number | bigint {
+  const n = Number(line);
+  return Number.isSafeInteger(n) ? n : BigInt(line);
+}
+
+function doubleOf(line: string): number {
+  if (line === "inf") return Number.POSITIVE_INFINITY;
+  return line === "-inf" ? Number.NEGATIVE_INFINITY : Number(line);
+}

@@ -1,0 +1,258 @@
+/**
+ * Commands on strings, as methods. Keys and values are text, which is stored as UTF-8, or bytes;
+ * methods named ...Buffer return bytes as they are. Integers are numbers while those are exact, else
+ * bigint.
+ */
+import type { Caller } from "./caller.ts";
+import { KeyMethods } from "./key-methods.ts";
+import { commandName } from "./request.ts";
+import type { Text, Word } from "./types.ts";
+
+const APPEND = commandName("APPEND");
+const DECR = commandName("DECR");
+const DECRBY = commandName("DECRBY");
+const GET = commandName("GET");
+const GETDEL = commandName("GETDEL");
+const GETEX = commandName("GETEX");
+const GETRANGE = commandName("GETRANGE");
+const GETSET = commandName("GETSET");
+const INCR = commandName("INCR");
+const INCRBY = commandName("INCRBY");
+const INCRBYFLOAT = commandName("INCRBYFLOAT");
+const LCS = commandName("LCS");
+const MGET = commandName("MGET");
+const MSET = commandName("MSET");
+const MSETNX = commandName("MSETNX");
+const PSETEX = commandName("PSETEX");
+const SET = commandName("SET");
+const SETEX = commandName("SETEX");
+const SETNX = commandName("SETNX");
+const SETRANGE = commandName("SETRANGE");
+const STRLEN = commandName("STRLEN");
+
+/** At most one of these. */
+export type ExpiryOptions = {
+  /** Seconds from now. */
+  EX?: number | undefined;
+  /** Milliseconds from now. */
+  PX?: number | undefined;
+  /** Unix time in seconds. */
+  EXAT?: number | undefined;
+  /** Unix time in milliseconds. */
+  PXAT?: number | undefined;
+};
+
+export type SetOptions = ExpiryOptions & {
+  /** Leave the expiry of the old value. */
+  KEEPTTL?: boolean | undefined;
+  /** Only if there is no such key. */
+  NX?: boolean | undefined;
+  /** Only if there is such a key. */
+  XX?: boolean | undefined;
+  /** Return the old value. */
+  GET?: boolean | undefined;
+};
+
+export type GetexOptions = ExpiryOptions & {
+  /** Take the expiry away. */
+  PERSIST?: boolean | undefined;
+};
+
+/** What `mset` takes: an object, a Map, or any list of pairs. */
+export type Pairs = Readonly<Record<string, Text>> | Iterable<readonly [Text, Text]>;
+
+export class StringMethods extends KeyMethods {
+  get(key: Text): string | null {
+    const { caller } = this;
+    caller.begin(GET);
+    caller.add(key);
+    caller.run();
+    return caller.reader.text();
+  }
+
+  getBuffer(key: Text): Buffer | null {
+    const { caller } = this;
+    caller.begin(GET);
+    caller.add(key);
+    caller.run();
+    return caller.reader.buffer();
+  }
+
+  /** "OK", or null if NX or XX did not hold; with GET, the old value or null. */
+  set(key: Text, value: Text, options: SetOptions & { GET: true }): string | null;
+  set(key: Text, value: Text, options?: SetOptions & { GET?: false | undefined }): "OK" | null;
+  set(key: Text, value: Text, options?: SetOptions): string | null;
+  set(key: Text, value: Text, options?: SetOptions): string | null {
+    const { caller } = this;
+    caller.begin(SET);
+    caller.add(key);
+    caller.add(value);
+    if (options === undefined) {
+      caller.run();
+      return caller.reader.isOk() ? "OK" : null;
+    }
+    addSetOptions(caller, options);
+    caller.run();
+    return caller.reader.value(false) as string | null;
+  }
+
+  /** SET with GET: the old value, or null. */
+  setGetBuffer(key: Text, value: Text, options: SetOptions = {}): Buffer | null {
+    const { caller } = this;
+    caller.begin(SET);
+    caller.add(key);
+    caller.add(value);
+    addSetOptions(caller, { ...options, GET: true });
+    caller.run();
+    return caller.reader.buffer();
+  }
+
+  /** False if there is such a key already. */
+  setnx(key: Text, value: Text): boolean {
+    return this.caller.integer(SETNX, key, value) === 1;
+  }
+
+  setex(key: Text, seconds: number, value: Text): "OK" {
+    return this.caller.reply(SETEX, false, [key, seconds, value]) as "OK";
+  }
+
+  psetex(key: Text, milliseconds: number, value: Text): "OK" {
+    return this.caller.reply(PSETEX, false, [key, milliseconds, value]) as "OK";
+  }
+
+  /** Sets a value and returns the old one. */
+  getset(key: Text, value: Text): string | null {
+    return this.caller.reply(GETSET, false, [key, value]) as string | null;
+  }
+
+  getsetBuffer(key: Text, value: Text): Buffer | null {
+    return this.caller.reply(GETSET, true, [key, value]) as Buffer | null;
+  }
+
+  /** Gets a value and removes its key. */
+  getdel(key: Text): string | null {
+    return this.caller.reply(GETDEL, false, [key]) as string | null;
+  }
+
+  getdelBuffer(key: Text): Buffer | null {
+    return this.caller.reply(GETDEL, true, [key]) as Buffer | null;
+  }
+
+  /** Gets a value and changes its expiry; without options, as `get`. */
+  getex(key: Text, options: GetexOptions = {}): string | null {
+    return this.caller.reply(GETEX, false, getexWords(key, options)) as string | null;
+  }
+
+  getexBuffer(key: Text, options: GetexOptions = {}): Buffer | null {
+    return this.caller.reply(GETEX, true, getexWords(key, options)) as Buffer | null;
+  }
+
+  /** The values of all keys as of one moment; null for each that has no string. */
+  mget(...keys: Text[]): (string | null)[] {
+    return this.caller.reply(MGET, false, keys) as (string | null)[];
+  }
+
+  mgetBuffer(...keys: Text[]): (Buffer | null)[] {
+    return this.caller.reply(MGET, true, keys) as (Buffer | null)[];
+  }
+
+  /** Sets all pairs in one moment: nobody sees a part of them. */
+  mset(pairs: Pairs): "OK" {
+    return this.caller.reply(MSET, false, pairWords(pairs)) as "OK";
+  }
+
+  /** As `mset`, unless one of the keys is there already. */
+  msetnx(pairs: Pairs): boolean {
+    return this.caller.reply(MSETNX, false, pairWords(pairs)) === 1;
+  }
+
+  incr(key: Text): number | bigint {
+    return this.caller.integer(INCR, key);
+  }
+
+  decr(key: Text): number | bigint {
+    return this.caller.integer(DECR, key);
+  }
+
+  incrby(key: Text, increment: number | bigint): number | bigint {
+    return this.caller.integer(INCRBY, key, increment);
+  }
+
+  decrby(key: Text, decrement: number | bigint): number | bigint {
+    return this.caller.integer(DECRBY, key, decrement);
+  }
+
+  /** The new value as Redis writes it, up to 17 digits behind the point. */
+  incrbyfloat(key: Text, increment: number | string): string {
+    return this.caller.reply(INCRBYFLOAT, false, [key, increment]) as string;
+  }
+
+  /** Bytes of the value then. */
+  append(key: Text, value: Text): number {
+    return this.caller.integer(APPEND, key, value) as number;
+  }
+
+  /** Bytes of the value, 0 without a key. */
+  strlen(key: Text): number {
+    return this.caller.integer(STRLEN, key) as number;
+  }
+
+  /** Bytes `start` to `end`, both included; negative ones count from the end. */
+  getrange(key: Text, start: number, end: number): string {
+    return this.caller.reply(GETRANGE, false, [key, start, end]) as string;
+  }
+
+  getrangeBuffer(key: Text, start: number, end: number): Buffer {
+    return this.caller.reply(GETRANGE, true, [key, start, end]) as Buffer;
+  }
+
+  /** Writes over a value from byte `offset` on; bytes of the value then. */
+  setrange(key: Text, offset: number, value: Text): number {
+    return this.caller.integer(SETRANGE, key, offset, value) as number;
+  }
+
+  /** The longest common subsequence of two values. */
+  lcs(key1: Text, key2: Text): string {
+    return this.caller.reply(LCS, false, [key1, key2]) as string;
+  }
+
+  lcsBuffer(key1: Text, key2: Text): Buffer {
+    return this.caller.reply(LCS, true, [key1, key2]) as Buffer;
+  }
+
+  /** Its length in bytes. */
+  lcsLength(key1: Text, key2: Text): number {
+    return this.caller.reply(LCS, false, [key1, key2, "LEN"]) as number;
+  }
+}
+
+function addSetOptions(caller: Caller, options: SetOptions): void {
+  if (options.NX === true) caller.add("NX");
+  if (options.XX === true) caller.add("XX");
+  if (options.GET === true) caller.add("GET");
+  if (options.KEEPTTL === true) caller.add("KEEPTTL");
+  addExpiry((word) => caller.add(word), options);
+}
+
+function addExpiry(add: (word: Word) => void, options: ExpiryOptions): void {
+  for (const name of ["EX", "PX", "EXAT", "PXAT"] as const) {
+    const time = options[name];
+    if (time === undefined) continue;
+    add(name);
+    add(time);
+  }
+}
+
+function getexWords(key: Text, options: GetexOptions): Word[] {
+  const words: Word[] = [key];
+  if (options.PERSIST === true) words.push("PERSIST");
+  addExpiry((word) => words.push(word), options);
+  return words;
+}
+
+function pairWords(pairs: Pairs): Text[] {
+  const words: Text[] = [];
+  const list = Symbol.iterator in pairs ? pairs : Object.entries(pairs);
+  for (const [key, value] of list as Iterable<readonly [Text, Text]>) words.push(key, value);
+  return words;
+}

@@ -1,0 +1,67 @@
+/**
+ * The types of the embedded store's surface that its methods share. What is declared here, and the
+ * classes an application gets, import nothing of the inside: their declarations are published.
+ */
+
+/** A key or a value; text stands for its UTF-8 bytes. */
+export type Text = string | Uint8Array;
+/** What `call` takes: numbers stand for their decimal text. */
+export type Word = Text | number | bigint;
+
+export type OptionValue = string | number | boolean;
+
+/** Directives in camelCase, with the values and units of redis.conf; yes and no may be booleans. */
+export type StoreOptions = {
+  /** Bytes for data ("256mb"); beyond it `maxmemoryPolicy` decides. 0 or nothing: no bound. */
+  maxmemory?: OptionValue | undefined;
+  /** What is evicted when `maxmemory` is reached; "noeviction" refuses writes instead. */
+  maxmemoryPolicy?: string | undefined;
+  maxmemorySamples?: number | undefined;
+  /** Databases that `db` and SELECT can reach; 16 if not said. */
+  databases?: number | undefined;
+  /** Locks over ranges of slots, a power of two or "auto". */
+  shards?: number | "auto" | undefined;
+  /** Bytes of the shared buffers that memory is taken in; a small one gives more back. */
+  memoryChunk?: OptionValue | undefined;
+  /** Longest string, and longest argument of a connection of `listen`. */
+  protoMaxBulkLen?: OptionValue | undefined;
+  /** Connections of `listen`. */
+  maxclients?: number | undefined;
+  /** Seconds after which an idle connection of `listen` is closed; 0 is never. */
+  timeout?: number | undefined;
+  /** Lets `listen` serve other hosts although there is no password. */
+  protectedMode?: boolean | "yes" | "no" | undefined;
+  /** DEBUG: "yes", "no", or "local". */
+  enableDebugCommand?: string | undefined;
+  /** Any other directive that the embedded store takes. */
+  readonly [directive: string]: OptionValue | undefined;
+};
+
+/** Goes to other threads as it is; what is in it is the store's own business. */
+export type StoreHandle = {
+  /** Version of the package; threads of one store must have the same. */
+  readonly zerohop: string;
+};
+
+export type OpenOptions = StoreOptions | { handle: StoreHandle };
+
+/** Where `listen` is to listen: on `path` if it is given, else on `host` and `port`. */
+export type ListenOptions = {
+  /** 0, and if not said: a port that the system chooses. */
+  port?: number | undefined;
+  /** "127.0.0.1" if not said. */
+  host?: string | undefined;
+  /** Path of a unix socket; a socket that is left there is removed. */
+  path?: string | undefined;
+};
+
+export type ListenAddress = {
+  /** Empty for a unix socket. */
+  readonly host: string;
+  /** 0 for a unix socket. */
+  readonly port: number;
+  /** Empty for TCP. */
+  readonly path: string;
+  /** redis://host:port or unix:path, as clients take it. */
+  readonly url: string;
+};
