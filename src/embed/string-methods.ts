@@ -1,7 +1,7 @@
 /**
  * Commands on strings, as methods. Keys and values are text, which is stored as UTF-8, or bytes;
- * methods named ...Buffer return bytes as they are. Integers are numbers while those are exact, else
- * bigint.
+ * methods named ...Buffer return bytes as they are. Integers are numbers while those are exact,
+ * else bigint.
  */
 import type { Caller } from "./caller.ts";
 import { KeyMethods } from "./key-methods.ts";

@@ -31,7 +31,7 @@ import { keysOfShard } from "./walk.ts";
 const FREED = statIndex("lazyfreed_objects");
 const NEXT_AT: number = ROOT_COUNTERS_AT + C_NEXT_GARBAGE;
 const SLOT_AT: number = ROOT_COUNTERS_AT + C_GARBAGE_SLOT;
-/** Mark of a block that a thread works on, with the thread, above the slot in the word at SLOT_AT. */
+/** Mark of a block under work, with the thread, above the slot in the word at SLOT_AT. */
 const BUSY: number = 1 << 30;
 const BUSY_SHIFT = 16;
 const SLOT_MASK = 0xffff;
