@@ -44,6 +44,8 @@ export type Session = {
   noEvict: boolean;
   /** It is sent every command that is run: MONITOR. */
   readonly isMonitoring: boolean;
+  /** Its commands wait while clients are paused. */
+  readonly isPausable: boolean;
   /** The dispatcher's own: where a command that visits shard after shard was stopped. */
   progress: unknown;
   /**

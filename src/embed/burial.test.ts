@@ -5,9 +5,7 @@ import {
   controlWords,
   H_ATTENTION,
   H_BROKEN,
-  H_GARBAGE_LOCK,
   H_LEASE,
-  H_POOL_LOCK,
   H_SHARDS,
   LOCK_OWNER,
   LOCK_STARVING,
@@ -15,15 +13,30 @@ import {
   shardRow,
 } from "../memory/layout.ts";
 import { FREE, GRANTED, HELD, STARVING, STARVING_CHANGES, tryAcquire } from "../memory/lock.ts";
-import { BROKEN_BY_END, breakStore, buryEnded, holdsLock, type Undertaker } from "./burial.ts";
+import { mailboxBytes } from "../server/mailbox.ts";
+import { BROKEN_BY_END, breakStore, buryEnded, type Undertaker } from "./burial.ts";
+import { type LockPlace, StoreLocks } from "./locks.ts";
 import { busyWord, Members, membersBytes } from "./members.ts";
 
 const OWN = 100;
 const DEAD = 200;
 const ALIVE = 300;
 
+const THREADS = 3;
+
+function buffers(): ConstructorParameters<typeof StoreLocks>[0] {
+  const control = new SharedArrayBuffer(controlWords(4) * 4);
+  new Int32Array(control)[H_SHARDS] = 4;
+  const slowLog = new SharedArrayBuffer(1024);
+  const latencyEvents = new SharedArrayBuffer(1024);
+  const mailboxes = new SharedArrayBuffer(mailboxBytes(THREADS, 64));
+  return { control, slowLog, latencyEvents, mailboxes, threads: THREADS };
+}
+
 class World implements Undertaker {
-  readonly control: Int32Array = new Int32Array(controlWords(4));
+  readonly buffers: ReturnType<typeof buffers> = buffers();
+  readonly control: Int32Array = new Int32Array(this.buffers.control);
+  readonly locks: StoreLocks = new StoreLocks(this.buffers);
   readonly members: Members = new Members(new SharedArrayBuffer(membersBytes()));
   readonly thread = OWN;
   readonly nodeThread = 1;
@@ -36,7 +49,6 @@ class World implements Undertaker {
   onSleep: () => void = () => {};
 
   constructor() {
-    this.control[H_SHARDS] = 4;
     this.own = this.members.claim(OWN, 1);
     this.dead = this.members.claim(DEAD, 2);
   }
@@ -123,13 +135,17 @@ describe("a thread that ended between two calls", () => {
 
 describe("a thread that ended in the middle of a call", () => {
   test("breaks the store if it has a lock, whichever", () => {
-    for (const line of [shardRow(0), shardRow(3), H_POOL_LOCK, H_GARBAGE_LOCK]) {
+    const { places } = new World().locks;
+    assert.equal(places.length, 3 + 4 + 2 + THREADS);
+    for (const number of places.keys()) {
       const world = new World();
+      const { words, line } = world.locks.places[number] as LockPlace;
       world.kill();
-      tryAcquire(world.control, line, world.dead);
-      assert.ok(holdsLock(world.control, world.dead));
+      assert.ok(tryAcquire(words, line, world.dead));
+      assert.ok(world.locks.isHeldBy(world.dead));
+      assert.equal(world.locks.numberOf(words, line), number);
       world.bury();
-      assert.ok(world.isBroken(), String(line));
+      assert.ok(world.isBroken(), String(number));
       assert.equal(world.control[H_ATTENTION], 1);
     }
   });
@@ -170,7 +186,7 @@ describe("a thread that ended in the middle of a call", () => {
     const line = shardRow(1);
     world.control[line + LOCK_STARVING] = 1;
     world.control[line + LOCK_WORD] = GRANTED;
-    world.members.setStarving(world.dead, line, STARVING);
+    world.members.setStarving(world.dead, world.locks.numberOf(world.control, line), STARVING);
     world.bury();
     assert.ok(world.isBuried());
     assert.equal(world.control[line + LOCK_STARVING], 0);
@@ -181,7 +197,7 @@ describe("a thread that ended in the middle of a call", () => {
   test("breaks the store if nobody knows whether it was in that count", () => {
     const world = new World();
     world.kill();
-    world.members.setStarving(world.dead, shardRow(1), STARVING_CHANGES);
+    world.members.setStarving(world.dead, 3, STARVING_CHANGES);
     world.bury();
     assert.ok(world.isBroken());
   });

@@ -8,19 +8,9 @@
  */
 
 import { HANDLES_MAX } from "../limits.ts";
-import {
-  H_ATTENTION,
-  H_BROKEN,
-  H_CONTROL_LOCK,
-  H_GARBAGE_LOCK,
-  H_LEASE,
-  H_POOL_LOCK,
-  H_SHARDS,
-  LOCK_OWNER,
-  LOCK_WORD,
-  shardRow,
-} from "../memory/layout.ts";
-import { FREE, forgetStarving, GRANTED, NOT_STARVING, STARVING } from "../memory/lock.ts";
+import { H_ATTENTION, H_BROKEN, H_LEASE } from "../memory/layout.ts";
+import { NOT_STARVING, STARVING } from "../memory/lock.ts";
+import type { StoreLocks } from "./locks.ts";
 import type { Members } from "./members.ts";
 
 /** How long a lock without an owner is looked at before it counts as a dead thread's. */
@@ -32,6 +22,7 @@ export const BROKEN_BY_FAULT = 2;
 
 export type Undertaker = {
   control: Int32Array;
+  locks: StoreLocks;
   members: Members;
   /** The burying thread, and Node's number of it. */
   thread: number;
@@ -88,35 +79,20 @@ function bury(world: Undertaker, row: number): void {
 
 /** True if a call that was cut short held no lock. */
 function wasHarmless(world: Undertaker, row: number): boolean {
-  const { control, members } = world;
-  if (holdsLock(control, row)) return false;
+  const { locks, members } = world;
+  if (locks.isHeldBy(row)) return false;
   const starving = members.starvingState(row);
-  if (starving === STARVING) forgetStarving(control, members.starvingLine(row));
+  if (starving === STARVING) locks.forgetStarving(members.starvingAt(row));
   else if (starving !== NOT_STARVING) return false;
-  return lockLines(control).every((line) => hasOwner(world, line));
+  return locks.ownerless().every((lock) => getsOwner(world, lock));
 }
 
 /** True unless the lock stays taken with nobody's name on it. */
-function hasOwner(world: Undertaker, line: number): boolean {
-  const { control } = world;
+function getsOwner(world: Undertaker, lock: number): boolean {
   const began = world.monotonicMs();
-  for (;;) {
-    const word = Atomics.load(control, line + LOCK_WORD);
-    if (word === FREE || word === GRANTED) return true;
-    if (Atomics.load(control, line + LOCK_OWNER) !== 0) return true;
+  while (world.locks.isOwnerless(lock)) {
     if (world.monotonicMs() - began > OWNERLESS_MS) return false;
     world.sleep(LOOK_AGAIN_MS);
   }
-}
-
-/** True if a handle has taken a lock and not released it. */
-export function holdsLock(control: Int32Array, row: number): boolean {
-  return lockLines(control).some((line) => Atomics.load(control, line + LOCK_OWNER) === row + 1);
-}
-
-function lockLines(control: Int32Array): number[] {
-  const lines = [H_POOL_LOCK, H_CONTROL_LOCK, H_GARBAGE_LOCK];
-  const shards = control[H_SHARDS] as number;
-  for (let shard = 0; shard < shards; shard++) lines.push(shardRow(shard));
-  return lines;
+  return true;
 }

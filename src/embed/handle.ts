@@ -5,16 +5,15 @@
  */
 import type { ServerFacts } from "../command/session.ts";
 import type { ChunkMessage } from "../memory/pool.ts";
-import type { Change } from "../server/config/config.ts";
 import type { SharedState } from "../server/shared-state.ts";
+import type { ControlEntry } from "../server/thread-server.ts";
 import type { StoreHandle } from "./types.ts";
 
 /** What changes while the store lives; a thread that comes later needs it as of then. */
 export type StoreState = {
   readonly chunks: { version: number; chunks: ChunkMessage[] };
-  readonly config: Change[];
-  readonly activeExpire: boolean;
-  /** H_CONTROL_SERIAL at least up to which configuration and expiry are. */
+  /** What the control log came to, and the H_CONTROL_SERIAL at least up to which. */
+  readonly settings: ControlEntry[];
   readonly controlSerial: number;
 };
 

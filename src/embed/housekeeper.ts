@@ -58,6 +58,7 @@ export class Housekeeper {
       if (now >= this.slowAt) {
         this.slowAt = now + SLOW_BEAT_MS;
         server.slowTick();
+        if (this.isKeeper) server.forgetMonitors((row) => thread.members.threadOf(row) === 0);
       }
       server.dispatcher.count();
     });

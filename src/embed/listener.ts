@@ -26,6 +26,7 @@ class GuardedLink implements Link {
   readonly socket: SocketLink;
   readonly remote: string;
   readonly local: string;
+  readonly descriptor: number;
   session: ClientSession | null = null;
   private readonly thread: StoreThread;
   private readonly gone: (link: GuardedLink) => void;
@@ -35,6 +36,7 @@ class GuardedLink implements Link {
     this.socket = socket;
     this.remote = socket.remote;
     this.local = socket.local;
+    this.descriptor = socket.descriptor;
     this.gone = gone;
   }
 

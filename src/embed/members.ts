@@ -4,7 +4,7 @@
  *
  *   0  thread that has it (env/thread-life), 0 free     1  Node's number of that thread, plus 1
  *   2  1 while a call runs                              3  as 1, of a thread known to have ended
- *   4  state of its starving count                      5  lock line of that count
+ *   4  state of its starving count                      5  number of its lock (locks.ts)
  *
  * A thread may end at any instruction. Whoever buries its handle first takes the row over, so that
  * no two do, and that of a burier who ends as well falls to the next.
@@ -18,7 +18,7 @@ const NODE_THREAD = 1;
 const BUSY = 2;
 const ENDED = 3;
 const STARVING_STATE = 4;
-const STARVING_LINE = 5;
+const STARVING_AT = 5;
 
 export function membersBytes(): number {
   return HANDLES_MAX * ROW_WORDS * 4;
@@ -49,7 +49,7 @@ export class Members {
 
   free(row: number): void {
     const at = row * ROW_WORDS;
-    for (let word = NODE_THREAD; word <= STARVING_LINE; word++) this.words[at + word] = 0;
+    for (let word = NODE_THREAD; word <= STARVING_AT; word++) this.words[at + word] = 0;
     Atomics.store(this.words, at + THREAD, 0);
   }
 
@@ -97,9 +97,9 @@ export class Members {
     return Atomics.load(this.words, busyWord(row)) !== 0;
   }
 
-  setStarving(row: number, line: number, state: number): void {
+  setStarving(row: number, lock: number, state: number): void {
     const at = row * ROW_WORDS;
-    this.words[at + STARVING_LINE] = line;
+    this.words[at + STARVING_AT] = lock;
     Atomics.store(this.words, at + STARVING_STATE, state);
   }
 
@@ -107,7 +107,7 @@ export class Members {
     return Atomics.load(this.words, row * ROW_WORDS + STARVING_STATE);
   }
 
-  starvingLine(row: number): number {
-    return Atomics.load(this.words, row * ROW_WORDS + STARVING_LINE);
+  starvingAt(row: number): number {
+    return Atomics.load(this.words, row * ROW_WORDS + STARVING_AT);
   }
 }

@@ -68,8 +68,7 @@ function newStore(options: StoreOptions, commands: CommandTable): WholeHandle {
     members: new SharedArrayBuffer(membersBytes()),
     channel: `zerohop ${runId}`,
     chunks,
-    config: config.changes(),
-    activeExpire: true,
+    settings: [{ kind: "config", changes: config.changes() }],
     controlSerial: 0,
     facts: {
       version: VERSION,

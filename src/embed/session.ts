@@ -4,6 +4,7 @@
  */
 import type { Session } from "../command/session.ts";
 import type { Reply } from "../protocol/reply.ts";
+import { CLASS_NORMAL } from "../server/client-table.ts";
 import type { ThreadServer } from "../server/thread-server.ts";
 import { VERSION } from "../version.ts";
 import { StoreError } from "./errors.ts";
@@ -26,6 +27,9 @@ export class StoreSession implements Session {
   readonlyMode = false;
   noTouch = false;
   noEvict = false;
+  readonly isMonitoring: boolean = false;
+  /** CLIENT PAUSE is for connections: a call would keep its thread from ever ending it. */
+  readonly isPausable: boolean = false;
   progress: unknown = null;
 
   constructor(server: ThreadServer, about: { id: number; row: number; db: number }) {
@@ -46,11 +50,19 @@ export class StoreSession implements Session {
 
   closeSilently(): void {}
 
+  setReply(): void {}
+
+  /** MONITOR is refused before it gets here. */
+  monitor(): boolean {
+    return false;
+  }
+
   reset(): void {}
 
   publish(): void {
     const { row, db, proto, name, libName, libVersion } = this;
-    this.server.clients.setState({ row, db, flags: 0, proto, name, libName, libVersion });
+    const state = { row, db, flags: 0, kind: CLASS_NORMAL, proto, name, libName, libVersion };
+    this.server.clients.setState(state);
   }
 
   /** Shows the handle among the clients. */
@@ -58,9 +70,16 @@ export class StoreSession implements Session {
     const { row, id, createdMs, db, proto, remote, local, name, libName, libVersion } = this;
     const { thread } = this.server;
     const text = { remote, local, name, libName, libVersion };
-    const idle = { flags: 0, command: -1, queryBytes: 0, outputBytes: 0, argumentBytes: 0 };
+    const idle = {
+      command: -1,
+      queryBytes: 0,
+      queryFreeBytes: 0,
+      outputBytes: 0,
+      argumentBytes: 0,
+    };
+    const none = { owner: -1, flags: 0, kind: CLASS_NORMAL, descriptor: -1 };
     const times = { createdMs, lastMs: createdMs };
-    const client = { row, thread, id, db, proto, owner: -1, ...times, ...idle, ...text };
+    const client = { row, thread, id, db, proto, ...none, ...times, ...idle, ...text };
     this.server.clients.fill(client);
   }
 }

@@ -41,11 +41,12 @@ import { Config } from "../server/config/config.ts";
 import { DONE } from "../server/dispatch.ts";
 import { newLockCounters, type ThreadView, viewShared } from "../server/shared-state.ts";
 import { type ControlEntry, type ThreadHost, ThreadServer } from "../server/thread-server.ts";
-import { BROKEN_BY_FAULT, breakStore, buryEnded, holdsLock, type Undertaker } from "./burial.ts";
+import { BROKEN_BY_FAULT, breakStore, buryEnded, type Undertaker } from "./burial.ts";
 import { CLOSED, StoreBroken, StoreError } from "./errors.ts";
 import type { StoreState, WholeHandle } from "./handle.ts";
 import { Housekeeper } from "./housekeeper.ts";
 import { catchUp } from "./joining.ts";
+import { StoreLocks } from "./locks.ts";
 import { busyWord, Members } from "./members.ts";
 import { enter, leave } from "./membership.ts";
 import { StoreBus, type StoreMessage } from "./store-bus.ts";
@@ -70,6 +71,7 @@ export class StoreThread implements ThreadHost {
   readonly members: Members;
   readonly row: number;
   readonly control: Int32Array;
+  private readonly locks: StoreLocks;
   readonly bells: Int32Array;
   readonly server: ThreadServer;
   readonly reply: Reply;
@@ -101,12 +103,12 @@ export class StoreThread implements ThreadHost {
     this.control = new Int32Array(shared.control);
     this.bells = new Int32Array(shared.bells);
     this.members = new Members(handle.members);
+    this.locks = new StoreLocks(shared);
     this.undertaker = this.makeUndertaker();
-    this.row = enter(this.control, this.members, () => buryEnded(this.undertaker));
+    const bury = (): number => buryEnded(this.undertaker);
+    this.row = enter(this.control, this.members, bury);
     this.busyAt = busyWord(this.row);
-    this.waiting = new StoreWaiting(this.control, this.members, this.row, () =>
-      buryEnded(this.undertaker),
-    );
+    this.waiting = new StoreWaiting(this.control, this.locks, this.members, this.row, bury);
     this.bus = new StoreBus(
       openChannel<StoreMessage>(handle.channel, (message) => this.arrived(message)),
     );
@@ -131,6 +133,7 @@ export class StoreThread implements ThreadHost {
   private makeUndertaker(): Undertaker {
     return {
       control: this.control,
+      locks: this.locks,
       members: this.members,
       thread: ownThread(),
       nodeThread,
@@ -144,7 +147,7 @@ export class StoreThread implements ThreadHost {
   private makeServer(commands: CommandTable): ThreadServer {
     const { handle, row, waiting, counters, bus } = this;
     const config = new Config(systemConfigHost());
-    config.apply(handle.config);
+    for (const entry of handle.settings) if (entry.kind === "config") config.apply(entry.changes);
     const random = systemRandom();
     const pool = {
       thread: row,
@@ -158,10 +161,9 @@ export class StoreThread implements ThreadHost {
     const world = { clock: new SystemClock(), random, pool };
     const view = viewShared(handle.shared, row, config.databases, world, handle.chunks);
     const state = catchUp(this.control, view.store.heap.pool, bus, handle);
-    config.apply(state.config);
     config.clientsMax = view.clients.rows - HANDLES_MAX;
     const server = this.serverOn(view, config, commands, random);
-    if (!state.activeExpire) server.applyControl({ kind: "active-expire", on: false });
+    for (const entry of state.settings) server.applyControl(entry);
     server.takeControl();
     server.keepAll(false);
     return server;
@@ -200,6 +202,7 @@ export class StoreThread implements ThreadHost {
     reply.errors = 0;
     this.execute(session, args);
     if (reply.errors !== 0) this.relieve(session, args);
+    if (server.isAttentive) this.work(() => server.afterTurn());
     if (reply.isOverflown) this.overflown();
   }
 
@@ -275,19 +278,18 @@ export class StoreThread implements ThreadHost {
     const controlSerial = Atomics.load(control, H_CONTROL_SERIAL);
     if (server.controlIsBehind()) server.takeControl();
     const chunks = server.store.heap.pool.snapshot();
-    const { isExpiring: activeExpire } = server;
-    return { chunks, config: server.config.changes(), activeExpire, controlSerial };
+    return { chunks, settings: server.settings(), controlSerial };
   }
 
   /** Makes an error of what was thrown inside a call. */
   private failed(error: unknown): unknown {
     this.reply.truncate(0);
-    const { control, members, row } = this;
+    const { control, members, locks, row } = this;
     if (error instanceof StoreBroken) {
       this.attention = LOOK;
       return error;
     }
-    if (!holdsLock(control, row)) {
+    if (!locks.isHeldBy(row)) {
       members.words[this.busyAt] = 0;
       return error;
     }

@@ -7,6 +7,7 @@ import { H_BROKEN } from "../memory/layout.ts";
 import type { Waiting } from "../memory/lock.ts";
 import { BROKEN_BY_END } from "./burial.ts";
 import { StoreBroken } from "./errors.ts";
+import type { StoreLocks } from "./locks.ts";
 import type { Members } from "./members.ts";
 
 const SLICE_MS = 10;
@@ -27,14 +28,22 @@ export function throwIfBroken(control: Int32Array, cause: unknown = undefined): 
 
 export class StoreWaiting implements Waiting {
   private readonly control: Int32Array;
+  private readonly locks: StoreLocks;
   private readonly members: Members;
   private readonly row: number;
   private readonly bury: () => void;
   /** When to look next; 0 while the call has not waited. */
   private lookAt = 0;
 
-  constructor(control: Int32Array, members: Members, row: number, bury: () => void) {
+  constructor(
+    control: Int32Array,
+    locks: StoreLocks,
+    members: Members,
+    row: number,
+    bury: () => void,
+  ) {
     this.control = control;
+    this.locks = locks;
     this.members = members;
     this.row = row;
     this.bury = bury;
@@ -60,7 +69,7 @@ export class StoreWaiting implements Waiting {
     return systemWaiting.now();
   }
 
-  countStarving(line: number, state: number): void {
-    this.members.setStarving(this.row, line, state);
+  countStarving(words: Int32Array, line: number, state: number): void {
+    this.members.setStarving(this.row, this.locks.numberOf(words, line), state);
   }
 }

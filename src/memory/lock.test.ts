@@ -296,7 +296,7 @@ test("who starves says so around each change, and a dead thread is taken out of 
     passing.nowMs += sleep.timeoutMs;
   });
   const waiting: Waiting = passing;
-  waiting.countStarving = (line, state) => {
+  waiting.countStarving = (_words, line, state) => {
     said.push([line, state, words[LINE + LOCK_STARVING] as number]);
   };
   assert.equal(acquire(words, LINE, 1, waiting, 1, newCounters()), false);

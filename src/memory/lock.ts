@@ -33,7 +33,7 @@ export type Waiting = {
    * Called around each change of a starving count: where threads may be terminated, it is put down
    * so that others can take a dead thread out of the count.
    */
-  countStarving?(line: number, state: number): void;
+  countStarving?(words: Int32Array, line: number, state: number): void;
 };
 
 /** States of `countStarving`: not in the count, about to change it, in the count. */
@@ -112,9 +112,9 @@ function acquireSlowly(
       if (waited >= patienceMs) break;
       if (!starving && waited >= STARVING_MS) {
         starving = true;
-        waiting.countStarving?.(line, STARVING_CHANGES);
+        waiting.countStarving?.(words, line, STARVING_CHANGES);
         Atomics.add(words, line + LOCK_STARVING, 1);
-        waiting.countStarving?.(line, STARVING);
+        waiting.countStarving?.(words, line, STARVING);
         continue;
       }
       waiting.wait(words, at, state, starving ? patienceMs - waited : STARVING_MS);
@@ -122,9 +122,9 @@ function acquireSlowly(
     if (got) break;
   }
   if (starving) {
-    waiting.countStarving?.(line, STARVING_CHANGES);
+    waiting.countStarving?.(words, line, STARVING_CHANGES);
     Atomics.sub(words, line + LOCK_STARVING, 1);
-    waiting.countStarving?.(line, NOT_STARVING);
+    waiting.countStarving?.(words, line, NOT_STARVING);
     if (!got) takeBackGrant(words, line);
   }
   counters.waitMs += waiting.now() - began;

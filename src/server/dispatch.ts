@@ -225,7 +225,7 @@ export class Dispatcher {
       this.wasRefused = false;
       return DONE;
     }
-    if (!session.isMonitoring && server.isPaused(command)) {
+    if (!session.isMonitoring && session.isPausable && server.isPaused(command)) {
       if (!this.refusesBeforePause(session, command, args, reply)) return POSTPONED;
       this.wasRefused = false;
       return DONE;

@@ -136,6 +136,15 @@ export class Monitors {
     this.server.publishMonitors(this.sessions.size);
   }
 
+  /** The threads that have sessions that monitor. */
+  all(): { thread: number; sessions: number }[] {
+    const found: { thread: number; sessions: number }[] = [];
+    for (const [thread, sessions] of this.counts.entries()) {
+      if (sessions > 0) found.push({ thread, sessions });
+    }
+    return found;
+  }
+
   /** The control log: so many sessions of a thread monitor. */
   count(thread: number, sessions: number): void {
     this.counts[thread] = sessions;

@@ -33,6 +33,11 @@ export class Pause {
     this.endMs = 0;
   }
 
+  /** What `begin` brings about elsewhere; an end in the past is none. */
+  get state(): { endMs: number; isAll: boolean } {
+    return { endMs: this.isOn ? this.endMs : 0, isAll: this.isAll };
+  }
+
   /** True if its time has passed and nobody has ended it. */
   isOver(nowMs: number): boolean {
     return this.isOn && nowMs >= this.endMs;

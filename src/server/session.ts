@@ -71,6 +71,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   /** One of the CLASS constants. */
   kind: number = CLASS_NORMAL;
   isMonitoring = false;
+  readonly isPausable: boolean = true;
   memoryBytes = 0;
   memoryClass = -1;
   lastUseMs: number;

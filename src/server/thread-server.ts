@@ -245,6 +245,25 @@ export class ThreadServer implements Server {
     }
   }
 
+  /** What the control log came to: entries that bring a thread that comes late to the same state. */
+  settings(): ControlEntry[] {
+    const { config, monitors, pause, activeExpire } = this;
+    const nowMs = this.store.clock.unixMs;
+    return [
+      { kind: "config", changes: config.changes() },
+      { kind: "active-expire", on: activeExpire },
+      { kind: "pause", nowMs, ...pause.state },
+      ...monitors.all().map((state) => ({ kind: "monitors" as const, ...state })),
+    ];
+  }
+
+  /** Threads that are gone monitor nothing. */
+  forgetMonitors(isGone: (thread: number) => boolean): void {
+    for (const { thread } of this.monitors.all()) {
+      if (isGone(thread)) this.controlLog.publish({ kind: "monitors", thread, sessions: 0 });
+    }
+  }
+
   /** Whether commands and turns are looked at more closely may have changed. */
   private watchChanged(): void {
     this.dispatcher.isWatching = this.pause.isOn || this.monitors.isOn;
@@ -300,11 +319,6 @@ export class ThreadServer implements Server {
 
   publishConfig(changes: Change[]): void {
     this.controlLog.publish({ kind: "config", changes });
-  }
-
-  /** Keys expire though nobody asks for them. */
-  get isExpiring(): boolean {
-    return this.activeExpire;
   }
 
   setActiveExpire(on: boolean): void {
