@@ -3,14 +3,9 @@
  */
 import type { CommandTable } from "../command/lookup.ts";
 import { memoryLimit } from "../env/cgroup.ts";
+import { entropy, randomHex } from "../env/entropy.ts";
 import { isChecked, processFacts } from "../env/process-facts.ts";
-import {
-  makeSharedBuffer,
-  randomHex,
-  SystemClock,
-  systemRandom,
-  systemWaiting,
-} from "../env/system.ts";
+import { makeSharedBuffer, SystemClock, systemWaiting } from "../env/system.ts";
 import { HANDLES_MAX, HEAP_SHARE } from "../limits.ts";
 import { firstChunk, makeSharedState } from "../server/shared-state.ts";
 import { REDIS_VERSION, VERSION } from "../version.ts";
@@ -56,7 +51,7 @@ function newStore(options: StoreOptions, commands: CommandTable): WholeHandle {
     chunkBytes: config.memoryChunk,
     memoryLimit: Math.floor(memoryLimit() * HEAP_SHARE),
     unixMs: clock.unixMs,
-    random: systemRandom(),
+    random: entropy,
     checked: isChecked(),
   });
   const chunks = firstChunk(shared, { waiting: systemWaiting, makeBuffer: makeSharedBuffer });
