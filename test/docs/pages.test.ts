@@ -92,3 +92,22 @@ test("every metric that the pages for operators name exists", () => {
   }
   assert.ok(named.size > 20, "queries and alerts are made of them");
 });
+
+test("every page is reached by links from the README", () => {
+  const all = new Set(pages());
+  const reached = new Set<string>();
+  const visit = (page: string): void => {
+    if (reached.has(page) || !all.has(page)) return;
+    reached.add(page);
+    const text = readFileSync(path.join(repositoryRoot, page), "utf8");
+    for (const [, target = ""] of text.matchAll(/\]\(([^)#\s]+)/g)) {
+      visit(path.posix.normalize(path.posix.join(path.posix.dirname(page), target)));
+    }
+  };
+  visit("README.md");
+  assert.deepEqual(
+    [...all].filter((page) => !reached.has(page)),
+    [],
+    "link them from docs/README.md",
+  );
+});
