@@ -217,7 +217,7 @@ export const CLUSTER_SLOT_STATS: EachCommand = {
   begin: beginStats,
   part(db, shard, state) {
     partOfStats(db, shard, state as SlotStats);
-    return false;
+    return "next";
   },
   finish: (db, state, _args, reply) => finishStats(db, state as SlotStats, reply),
 };

@@ -76,16 +76,19 @@ export type CursorCommand = CommandMeta & {
   run(db: Database, args: Args, reply: Reply): void;
 };
 
+/** What comes behind a part: the next shard, the same shard once more, or nothing. */
+export type AfterPart = "next" | "again" | "stop";
+
 /**
  * Visits shard by shard, one lock at a time; `finish` runs with no lock held, so whatever it
- * answers with was copied out before.
+ * answers with was copied out before. A part with much to look at does some of it and asks for the
+ * same shard again, so that others get its lock in between.
  */
 export type EachCommand = CommandMeta & {
   locks: "each";
   /** Called once, before the first shard. What it returns is passed to every part. */
   begin(db: Database, args: Args): unknown;
-  /** True to visit no further shard. */
-  part(db: Database, shard: number, state: unknown): boolean | undefined;
+  part(db: Database, shard: number, state: unknown): AfterPart;
   /** Where to begin; the first shard of the scope if not said. Its result is within the scope. */
   firstShard?(db: Database, state: unknown): number;
   finish(db: Database, state: unknown, args: Args, reply: Reply): void;

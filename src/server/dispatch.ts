@@ -34,7 +34,7 @@ import {
 } from "../command/flags.ts";
 import { KeyList } from "../command/key-specs.ts";
 import type { Session } from "../command/session.ts";
-import type { EachCommand } from "../command/spec.ts";
+import type { AfterPart, EachCommand } from "../command/spec.ts";
 import type { Database } from "../keyspace/database.ts";
 import { errorStatIndex, statIndex } from "../keyspace/stats.ts";
 import { SLOTS } from "../limits.ts";
@@ -589,16 +589,16 @@ export class Dispatcher {
     const { state } = progress;
     while (progress.shard <= last) {
       const { shard } = progress;
-      let isDone = false;
+      let after = "stop" as AfterPart;
       const got = this.withShard(shard, command.id, () => {
         this.setScope(session, db);
-        isDone = each.part(db, shard, state) === true;
+        after = each.part(db, shard, state);
       });
       if (!got) {
         session.progress = progress;
         return this.park(shard);
       }
-      progress.shard = isDone ? last + 1 : shard + 1;
+      if (after !== "again") progress.shard = after === "stop" ? last + 1 : shard + 1;
     }
     session.progress = null;
     each.finish(db, state, args, reply);

@@ -202,7 +202,9 @@ export class TestStore {
       const state = command.each.begin(db, args);
       const first = command.each.firstShard?.(db, state) ?? 0;
       for (let shard = first; shard < store.shards; shard++) {
-        if (command.each.part(db, shard, state) === true) break;
+        let after = command.each.part(db, shard, state);
+        while (after === "again") after = command.each.part(db, shard, state);
+        if (after === "stop") break;
       }
       command.each.finish(db, state, args, reply);
     } else {

@@ -93,7 +93,7 @@ export const MEMORY_PURGE: CommandSpec = {
   begin: () => null,
   part(db, shard) {
     db.store.heap.trim(shard);
-    return false;
+    return "next";
   },
   finish: (_db, _state, _args, reply) => reply.ok(),
 };

@@ -29,6 +29,7 @@ export const DBSIZE: CommandSpec = {
   begin: (): Sum => ({ keys: 0 }),
   part(db, shard, state) {
     (state as Sum).keys += keysOfShard(db, shard);
+    return "next";
   },
   finish(_db, state, _args, reply) {
     reply.integer((state as Sum).keys);

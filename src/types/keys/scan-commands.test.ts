@@ -1,14 +1,21 @@
 /**
- * SCAN: what is there from the first call to the last is returned, whatever else comes and goes;
- * pages are bounded; a call only looks into the shard that the dispatcher locks for it.
+ * SCAN and KEYS: what is there from the first call to the last is returned, whatever else comes and
+ * goes; what is looked at under one lock is bounded; a call only looks into the shard that the
+ * dispatcher locks for it.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Random, seedText, testSeed } from "../../../test/support/random.ts";
-import { latin1Bytes } from "../../base/bytes.ts";
+import { Args } from "../../base/args.ts";
+import { latin1, latin1Bytes } from "../../base/bytes.ts";
 import { keySlot } from "../../base/crc16.ts";
+import type { EachCommand } from "../../command/spec.ts";
+import { Reply } from "../../protocol/reply.ts";
 import { error, type TestStore } from "../test-support.ts";
+import { KEYS as KEYS_SPEC } from "./scan-commands.ts";
 import { bulksOf, keyStore, SHARD_COUNTS } from "./test-keys.ts";
+
+const KEYS = KEYS_SPEC as EachCommand;
 
 type Page = { cursor: string; keys: string[] };
 
@@ -188,4 +195,69 @@ test("errors of SCAN are Redis's", () => {
   }
   assert.equal(t.call("SCAN", "0", "COUNT", "x"), notInteger);
   assert.equal(t.call("SCAN", "0", "COUNT", "9223372036854775808"), notInteger);
+});
+
+/** Runs KEYS part by part, with something between two parts. Returns the keys, sorted. */
+function keysInParts(t: TestStore, pattern: string, between: (part: number) => void): string[] {
+  const args = new Args();
+  args.buffer = latin1Bytes(pattern);
+  args.end[1] = pattern.length;
+  args.count = 2;
+  const { db } = t;
+  const state = KEYS.begin(db, args);
+  let parts = 0;
+  for (let shard = 0; shard < t.store.shards; shard++) {
+    while (KEYS.part(db, shard, state) === "again") between(parts++);
+    between(parts++);
+  }
+  const reply = new Reply();
+  KEYS.finish(db, state, args, reply);
+  return bulksOf(latin1(reply.buffer, 0, reply.length)).sort();
+}
+
+describe("KEYS", () => {
+  test("looks at a bounded number under one lock, in one slot and over many", () => {
+    for (const [name, shards] of [
+      [(i: number): string => `key:${i}`, 2],
+      [(i: number): string => `{tag}${i}`, 2],
+      [(i: number): string => `{tag}${i}`, 64],
+    ] as const) {
+      const t = keyStore({ shards });
+      const names = Array.from({ length: 20_000 }, (_, i) => name(i));
+      for (const key of names) t.call("SET", key, "v");
+      let parts = 0;
+      const found = keysInParts(t, "*", () => {
+        parts++;
+      });
+      assert.deepEqual(found, names.sort());
+      assert.ok(parts >= 20_000 / 2100 && parts <= 2 * shards + 20, `${parts} parts`);
+    }
+  });
+
+  test("names once what is there all the while, and nothing that never was", () => {
+    const seed = testSeed(77);
+    const random = new Random(seed);
+    const t = keyStore({ shards: 4 });
+    const name = (i: number): string => (i % 2 === 0 ? `{tag}${i}` : `key:${i}`);
+    const steady = Array.from({ length: 12_000 }, (_, i) => name(i));
+    for (const key of steady) t.call("SET", key, "v");
+    const others = new Set<string>();
+    for (let round = 0; round < 3; round++) {
+      const found = keysInParts(t, "*", () => {
+        for (let n = 0; n < 300; n++) {
+          const other = name(20_000 + random.below(6000));
+          others.add(other);
+          if (random.chance(0.5)) t.call("SET", other, "v");
+          else t.call("DEL", other);
+        }
+      });
+      const counts = new Map<string, number>();
+      for (const key of found) counts.set(key, (counts.get(key) ?? 0) + 1);
+      for (const key of steady) assert.equal(counts.get(key), 1, `${key} (${seedText(seed)})`);
+      const known = new Set([...steady, ...others]);
+      for (const [key, count] of counts) {
+        assert.ok(count === 1 && known.has(key), `${key} ${count} times (${seedText(seed)})`);
+      }
+    }
+  });
 });

@@ -6,8 +6,9 @@
  * order of hashes as it is, and a page takes whole ranges of them, so a key that is there from the
  * first to the last call is returned.
  *
- * A call goes from shard to shard under one lock at a time and looks at a bounded number of slots
- * and records. A pattern with a literal hash tag has one slot, and only that is looked at.
+ * A call goes from shard to shard under one lock at a time. A page is bounded in slots and records,
+ * and so is what KEYS looks at under one lock. A pattern with a literal hash tag has one slot, and
+ * only that is looked at.
  */
 
 import type { Args } from "../../base/args.ts";
@@ -19,12 +20,15 @@ import { firstSlotOf, isExpired, lastSlotOf } from "../../keyspace/walk.ts";
 import { INVALID_CURSOR, NOT_AN_INTEGER, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { eachRecord, HASH_END, scanTable } from "../../structures/table-walks.ts";
+import { CopiedKeys } from "./copied-keys.ts";
 import { KEYS_META, SCAN_META } from "./specs.ts";
 import { typeName } from "./type-name.ts";
 
 const COUNT_DEFAULT = 10;
 /** Most records of one page, but for what the last range of hashes brings. */
 const VISITS_MAX = 4096;
+/** Most records that KEYS looks at under one lock, but for what the last range of hashes brings. */
+const KEYS_VISITS_MAX = 2048;
 const CURSOR_MAX = "18446744073709551615";
 
 /** The cursor in argument 1; -1 if it is none. Redis 7.4 takes what C's strtoull does, unsigned. */
@@ -65,40 +69,6 @@ function scanOptions(args: Args): ScanOptions | string {
 function globOf(args: Args, i: number): Glob | null {
   const glob = new Glob(args.take(i));
   return glob.isAll ? null : glob;
-}
-
-/** Keys copied one behind another, and where each ends. */
-class CopiedKeys {
-  private count = 0;
-  private length = 0;
-  private bytes: Uint8Array = new Uint8Array(1024);
-  private ends: Float64Array = new Float64Array(64);
-
-  add(source: Uint8Array, start: number, end: number): void {
-    const length = this.length + end - start;
-    if (length > this.bytes.length) {
-      const bytes = new Uint8Array(Math.max(this.bytes.length * 2, length));
-      bytes.set(this.bytes.subarray(0, this.length));
-      this.bytes = bytes;
-    }
-    if (this.count === this.ends.length) {
-      const ends = new Float64Array(this.count * 2);
-      ends.set(this.ends);
-      this.ends = ends;
-    }
-    for (let i = start, to = this.length; i < end; i++) this.bytes[to++] = source[i] as number;
-    this.length = length;
-    this.ends[this.count++] = length;
-  }
-
-  reply(reply: Reply): void {
-    reply.array(this.count);
-    for (let k = 0, start = 0; k < this.count; k++) {
-      const end = this.ends[k] as number;
-      reply.bulk(this.bytes, start, end);
-      start = end;
-    }
-  }
 }
 
 /** One page: what it may still look at, what it found, and where it stands. */
@@ -188,9 +158,9 @@ export const SCAN: CommandSpec = {
     return db.store.shardOf(Math.min(slot, db.scopeLast));
   },
   part(db, shard, state) {
-    if (typeof state === "string") return true;
+    if (typeof state === "string") return "stop";
     const page = state as Page;
-    if (page.slot > db.scopeLast) return true;
+    if (page.slot > db.scopeLast) return "stop";
     const only = page.options.glob?.slot ?? -1;
     const last = lastSlotOf(db, shard);
     if (db.shardKeys(shard) === 0) {
@@ -200,7 +170,7 @@ export const SCAN: CommandSpec = {
       page.walk(db, only >= 0 ? only : last);
     }
     if (only >= 0 && page.slot > only) page.slot = db.scopeLast + 1;
-    return page.isFull;
+    return page.isFull ? "stop" : "next";
   },
   finish(db, state, _args, reply) {
     if (typeof state === "string") {
@@ -212,33 +182,69 @@ export const SCAN: CommandSpec = {
   },
 };
 
-type Matches = { glob: Glob; keys: CopiedKeys };
+/** A walk over all keys, and those that match. */
+class Matches {
+  readonly glob: Glob;
+  readonly keys: CopiedKeys = new CopiedKeys();
+  /** Where the walk goes on. */
+  private slot = 0;
+  private hash = 0;
+
+  constructor(glob: Glob) {
+    this.glob = glob;
+  }
+
+  /** Looks at some keys of a shard, whose slots in question are these. True if there are more. */
+  walk(db: Database, first: number, last: number): boolean {
+    const { table } = db.store;
+    const visit = (p: number): void => this.visit(db, p);
+    this.slot = Math.max(this.slot, first);
+    for (let left = KEYS_VISITS_MAX; this.slot <= last; ) {
+      const root = db.rootOf(this.slot);
+      const count = root === 0 ? 0 : table.count(root);
+      if (left < KEYS_VISITS_MAX && count > left) return true;
+      if (count <= KEYS_VISITS_MAX && this.hash === 0) {
+        eachRecord(table, root, visit);
+        left -= count;
+        this.slot++;
+      } else {
+        // Keys of one slot, that of a hash tag: by pages, in an order that lasts.
+        const next = scanTable(table, root, this.hash, KEYS_VISITS_MAX, visit);
+        this.hash = next >= HASH_END ? 0 : next;
+        if (next >= HASH_END) this.slot++;
+        left = 0;
+      }
+    }
+    return false;
+  }
+
+  private visit(db: Database, p: number): void {
+    const { glob } = this;
+    const u8 = db.bytesOf(p);
+    const at = db.keyAt(p);
+    const end = at + db.keyLength(p);
+    if ((glob.isAll || glob.matches(u8, at, end)) && !isExpired(db, p)) this.keys.add(u8, at, end);
+  }
+}
 
 export const KEYS: CommandSpec = {
   ...KEYS_META,
   differs:
-    "Shards are looked at one after another: of a command that changes several at once meanwhile, " +
-    "a part may be seen.",
+    "Slots are looked at one after another: of a command that changes several keys at once " +
+    "meanwhile, a part may be seen.",
   locks: "each",
-  begin: (_db, args): Matches => ({ glob: new Glob(args.take(1)), keys: new CopiedKeys() }),
+  begin: (_db, args): Matches => new Matches(new Glob(args.take(1))),
   part(db, shard, state) {
-    const { glob, keys } = state as Matches;
-    const { slot: only } = glob;
-    const first = firstSlotOf(db, shard);
-    const last = lastSlotOf(db, shard);
-    const visit = (p: number): void => {
-      const u8 = db.bytesOf(p);
-      const at = db.keyAt(p);
-      const end = at + db.keyLength(p);
-      if ((glob.isAll || glob.matches(u8, at, end)) && !isExpired(db, p)) keys.add(u8, at, end);
-    };
+    const matches = state as Matches;
+    if (db.shardKeys(shard) === 0) return "next";
+    const { slot: only } = matches.glob;
+    let first = firstSlotOf(db, shard);
+    let last = lastSlotOf(db, shard);
     if (only >= 0) {
-      if (only >= first && only <= last) eachRecord(db.store.table, db.rootOf(only), visit);
-    } else if (db.shardKeys(shard) > 0) {
-      for (let slot = first; slot <= last; slot++)
-        eachRecord(db.store.table, db.rootOf(slot), visit);
+      first = Math.max(first, only);
+      last = Math.min(last, only);
     }
-    return false;
+    return matches.walk(db, first, last) ? "again" : "next";
   },
   finish(_db, state, _args, reply) {
     (state as Matches).keys.reply(reply);
