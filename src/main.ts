@@ -12,7 +12,7 @@ import { COMMANDS } from "./commands.ts";
 import { memoryLimit } from "./env/cgroup.ts";
 import { errorText, systemConfigHost } from "./env/config-host.ts";
 import { entropy, randomHex } from "./env/entropy.ts";
-import { writeLog } from "./env/log.ts";
+import { writeLog, writeLogPicture } from "./env/log.ts";
 import { isChecked, processFacts } from "./env/process-facts.ts";
 import { addressSpaceLeft, openFilesMax } from "./env/process-limits.ts";
 import { makeSharedBuffer, SystemClock, systemRandom, systemWaiting } from "./env/system.ts";
@@ -27,6 +27,7 @@ import {
 } from "./limits.ts";
 import type { Config } from "./server/config/config.ts";
 import { load } from "./server/config/load.ts";
+import { logo } from "./server/logo.ts";
 import {
   type Chunks,
   firstChunk,
@@ -82,6 +83,18 @@ function writePidFile(config: Config): void {
     return;
   }
   process.on("exit", () => rmSync(path, { force: true }));
+}
+
+/** Redis's picture or, where no terminal shows the log, its line. */
+function logMode(config: Config): void {
+  const mode = config.port === 0 && config.owners > 0 ? "cluster" : "standalone";
+  const port = Math.max(config.port, 0);
+  if (config.flag("always-show-logo") || (config.logfile === "" && process.stdout.isTTY)) {
+    const facts = { version: VERSION, redisVersion: REDIS_VERSION, mode, port };
+    writeLogPicture(config, logo({ ...facts, processId: process.pid }));
+  } else {
+    writeLog(config, "notice", `Running mode=${mode}, port=${port}.`);
+  }
 }
 
 /** What the wildcards of `bind` stand for: the ready line has room for one address. */
@@ -258,6 +271,8 @@ async function main(): Promise<void> {
     `ZeroHop ${VERSION} (Redis ${REDIS_VERSION}), ${config.threads} threads, ${config.shards} shards`,
   );
   if (places.warning !== "") supervisor.log("warning", places.warning);
+  logMode(config);
+  supervisor.log("notice", "Server initialized");
   try {
     await supervisor.start();
   } catch (error) {

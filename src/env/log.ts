@@ -14,13 +14,22 @@ const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 
 export type LogSettings = { logfile: string; logLevel: LogLevel };
 
-/** Appends one line. The file is opened each time, as Redis does, so that it may be moved away. */
+/** Appends one line. */
 export function writeLog(settings: LogSettings, level: string, text: string): void {
   const rank = LEVELS.indexOf(level as LogLevel);
   if (rank < LEVELS.indexOf(settings.logLevel)) return;
-  const line = `${process.pid}:M ${timestamp(new Date())} ${MARKS[rank] ?? "*"} ${text}\n`;
+  append(settings, `${process.pid}:M ${timestamp(new Date())} ${MARKS[rank] ?? "*"} ${text}\n`);
+}
+
+/** Appends lines as they are, if the log takes notices. */
+export function writeLogPicture(settings: LogSettings, lines: string): void {
+  if (LEVELS.indexOf("notice") >= LEVELS.indexOf(settings.logLevel)) append(settings, lines);
+}
+
+/** The file is opened each time, as Redis does, so that it may be moved away. */
+function append(settings: LogSettings, text: string): void {
   if (settings.logfile === "") {
-    writeAll(1, line);
+    writeAll(1, text);
     return;
   }
   let file: number;
@@ -30,7 +39,7 @@ export function writeLog(settings: LogSettings, level: string, text: string): vo
     // Redis goes on without a log that it cannot open.
     return;
   }
-  writeAll(file, line);
+  writeAll(file, text);
   closeSync(file);
 }
 

@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { crc64, writeCrc64 } from "../../src/base/crc64.ts";
 import { isLong, needs, needsOurs } from "../support/environment.ts";
+import { FOOTER_BYTES, resealPayload } from "../support/payload.ts";
 import { Random, seedText, testSeed } from "../support/random.ts";
 import type { RespClient } from "../support/resp.ts";
 import { show, textOf } from "../support/resp-parser.ts";
@@ -53,13 +53,6 @@ function prose(random: Random, length: number): Buffer {
   return Buffer.from(text.slice(0, length), "latin1");
 }
 
-/** Puts the right check sum behind everything else. */
-function seal(payload: Buffer): void {
-  const sum = { hi: 0, lo: 0 };
-  crc64(payload, 0, payload.length - 8, sum);
-  writeCrc64(sum, payload, payload.length - 8);
-}
-
 async function dump(client: RespClient): Promise<Buffer> {
   return Buffer.from(textOf((await client.call("DUMP", "k")).reply), "latin1");
 }
@@ -76,13 +69,13 @@ async function describeKey(client: RespClient): Promise<string[]> {
 
 /** Changes a few bytes of a value and, mostly, makes the check sum fit again. */
 function mutate(payload: Buffer, random: Random): void {
-  const last = payload.length - 11;
+  const last = payload.length - FOOTER_BYTES - 1;
   for (let n = random.between(1, 3); n > 0; n--) {
     // The first byte is the type: of others than strings we know less.
     const at = random.between(1, random.chance(0.7) ? Math.min(last, 8) : last);
     payload[at] = random.pick([0, 1, 0x3f, 0x40, 0x80, 0x81, 0xc1, 0xc3, 0xff, random.below(256)]);
   }
-  if (random.chance(0.95)) seal(payload);
+  if (random.chance(0.95)) resealPayload(payload);
 }
 
 /** Every string, made in one server, must be the same in the other. */

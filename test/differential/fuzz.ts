@@ -113,7 +113,7 @@ async function replay(
   databases: number,
 ): Promise<string | undefined> {
   await Promise.all(
-    [pair.redis, pair.ours].map((client) => client.pipeline([["FLUSHALL"], ["SELECT", "0"]])),
+    [pair.redis, pair.ours].map((client) => client.pipeline([["RESET"], ["FLUSHALL"]])),
   );
   const difference = await runBatch(pair, commands);
   if (difference !== undefined) {

@@ -7,6 +7,7 @@
  * the time between two servers nor the order of GT and LT comparisons can depend on the clock.
  */
 
+import { sealPayload } from "../support/payload.ts";
 import type { Random } from "../support/random.ts";
 import type { RespClient } from "../support/resp.ts";
 import { itemsOf, type Reply, textOf } from "../support/resp-parser.ts";
@@ -107,28 +108,80 @@ const FLOATS = ["1", "0.1", "-0.3", "1.5", "1e3", "1e-5", "3.0e2", "100.25", "-7
 const PATTERNS = ["*", "a*", "?", "[a-d]", "[^a]", "nothing", "*b*", "\\*", "{a}*", ""];
 const SMALL_NUMBERS = ["0", "1", "2", "3", "-1", "5", "-5", "10", "-10", "40", "43", "44", "45"];
 const ODD_NUMBERS = ["abc", "", "1.5", " 1", "01", "9223372036854775808", "-9223372036854775808"];
+/** Payloads for RESTORE: strings of every form, and what is none. */
+const PAYLOADS: readonly string[] = [
+  ...["\x00\x05hello", "\x00\x00", "\x00\xc0\x0a", "\x00\xc1\xd4\xfe", "\x00\xc2\xff\xff\xff\x7f"],
+  "\x00\x14-9223372036854775808",
+  "\x00\xc3\x09\x28\x01aa\xe0\x1b\x00\x01aa",
+  "\x00\xc3\x09\x29\x01aa\xe0\x1b\x00\x01aa",
+  "\x00\x82",
+].map((body) => sealPayload(Buffer.from(body, "latin1")).toString("latin1"));
+
+/** Texts whose meaning is told by the name of the argument. */
+const NAMED: Readonly<Record<string, readonly string[]>> = {
+  "serialized-value": [...PAYLOADS, ...PAYLOADS, "", "no payload", "x".repeat(20)],
+  parameter: [
+    "tcp-keepalive",
+    "slowlog-max-len",
+    "TIMEOUT",
+    "lfu-log-factor",
+    "nosuch",
+    "",
+    "databases",
+  ],
+  section: ["server", "Clients", "keyspace", "all", "default", "everything", "nosuch", "cpu", ""],
+  "connection-name": ["", "n", "a-name", "two words", "\x7f"],
+  // Of HELLO: valid ones only, as below.
+  clientname: ["", "n", "a-name"],
+  type: ["string", "STRING", "hash", "nosuch", ""],
+  username: ["default", "nobody", ""],
+  password: ["", "secret"],
+  event: ["command", "fork", "nosuch", ""],
+  protover: ["2", "3", "3", "1", "4", "abc", ""],
+  "client-id": ["0", "-1", "9999999", "abc"],
+};
+
 const JUNK = ["FOO", "NX", "XX", "GT", "LT", "EX", "PX", "GET", "KEEPTTL", "PERSIST", "REPLACE"];
+
+/** Of the calls, how many are of connections and the server. */
+const OTHERS_SHARE = 0.15;
 
 export class CallMaker {
   readonly #random: Random;
-  readonly #commands: readonly CommandSyntax[];
+  readonly #data: readonly CommandSyntax[];
+  readonly #others: readonly CommandSyntax[];
   readonly #nowSeconds: number;
   #expiries = 0;
 
-  constructor(random: Random, commands: readonly CommandSyntax[], nowSeconds: number) {
+  /** Most calls are of `data`, some of `others`. */
+  constructor(
+    random: Random,
+    data: readonly CommandSyntax[],
+    others: readonly CommandSyntax[],
+    nowSeconds: number,
+  ) {
     this.#random = random;
-    this.#commands = commands;
+    this.#data = data;
+    this.#others = others;
     this.#nowSeconds = nowSeconds;
   }
 
   next(): string[] {
     const random = this.#random;
-    const syntax = random.pick(this.#commands);
+    const from = random.chance(OTHERS_SHARE) ? this.#others : this.#data;
+    const syntax = random.pick(from);
+    if (/^flush/.test(syntax.words[0] ?? "") && random.chance(0.9)) return this.next();
     const words = syntax.words.map((word) => this.#anyCase(word));
+    if (/^getkeys/.test(syntax.words[1] ?? "")) {
+      const call = this.next();
+      // 7.2 takes a command without arguments.
+      return [...words, ...call, ...(call.length === 1 ? [random.pick(KEYS)] : [])];
+    }
     const args = syntax.arguments.flatMap((argument) => this.#argument(argument, syntax));
     // Only a page that holds all keys can be compared.
     if (syntax.words[0] === "scan") args.push("COUNT", "1000");
-    if (random.chance(0.1)) this.#spoil(args);
+    // 7.4 reads all of HELLO before it looks at the password, 7.0 does not.
+    if (random.chance(0.1) && syntax.words[0] !== "hello") this.#spoil(args);
     return [...words, ...args];
   }
 
@@ -147,6 +200,8 @@ export class CallMaker {
 
   #value(syntax: Syntax, command: CommandSyntax): string[] {
     const random = this.#random;
+    const named = NAMED[syntax.name];
+    if (named !== undefined && syntax.type !== "oneof") return [random.pick(named)];
     switch (syntax.type) {
       case "key":
         return [random.chance(0.95) ? random.pick(KEYS) : random.pick(ODD_KEYS)];
@@ -178,6 +233,7 @@ export class CallMaker {
       const seconds = this.#expirySeconds();
       return String(name === "seconds" ? seconds : seconds * 1000);
     }
+    if (name === "ttl") return this.#timeToLive();
     if (/db|index/.test(name)) return random.pick(["0", "0", "0", "1", "2", "16", "-1"]);
     if (name === "offset") return random.pick(["0", "1", "5", "43", "44", "100", "-1"]);
     if (/increment|decrement/.test(name)) return random.pick(VALUES);
@@ -188,6 +244,14 @@ export class CallMaker {
     if (this.#random.chance(0.05)) return this.#random.pick(["1", "0", "-1", "abc"]);
     const seconds = this.#nowSeconds + this.#expirySeconds();
     return String(/milli/.test(name) ? seconds * 1000 : seconds);
+  }
+
+  /** Of RESTORE: milliseconds, which ABSTTL makes a point in time. */
+  #timeToLive(): string {
+    const random = this.#random;
+    if (random.chance(0.3)) return "0";
+    const seconds = this.#expirySeconds() + (random.chance(0.5) ? this.#nowSeconds : 0);
+    return random.chance(0.9) ? String(seconds * 1000) : random.pick(["-1", ...ODD_NUMBERS]);
   }
 
   /** Never the same twice: a walk over all multiples of 100 in an order that looks random. */

@@ -26,12 +26,16 @@ const DIRECTIVES: readonly (readonly [string, string])[] = [
   ["enable-protected-configs", "yes"],
 ];
 
-/** Directives of the runner's configuration that Redis does not have. */
-const VALKEY_ONLY: readonly string[] = [
-  "enable-debug-assert",
-  "hide-user-data-from-log",
-  "propagation-error-behavior",
-];
+/** Directives of the runner's configuration that are taken out of it: they are not known. */
+const NOT_KNOWN: Readonly<Record<ServerName, readonly string[]>> = {
+  "redis-server": ["enable-debug-assert", "hide-user-data-from-log", "propagation-error-behavior"],
+  zerohop: [
+    "enable-debug-assert",
+    "hide-user-data-from-log",
+    "propagation-error-behavior",
+    "notify-keyspace-events",
+  ],
+};
 
 export type RunningServer = {
   port: number;
@@ -92,7 +96,8 @@ async function stop(child: ChildProcess, exited: Promise<void>, folder: string):
 
 /**
  * Puts a script in the place of src/valkey-server in a copied checkout. The process that the runner
- * starts becomes the server, so that the process id it knows is the right one.
+ * starts becomes the server, so that the process id it knows is the right one. A refusal to start
+ * gets the words by which the runner knows that it need not wait.
  */
 export async function writeStandIn(
   checkout: string,
@@ -102,11 +107,14 @@ export async function writeStandIn(
   const [program, ...first] = await programOf(name, null);
   const quoted = [program, ...first].map((word) => `'${word}'`).join(" ");
   const more = name === "zerohop" && threads !== null ? ` --threads ${threads}` : "";
-  const drop = VALKEY_ONLY.map((directive) => `-e '/^${directive} /d'`).join(" ");
+  const drop = NOT_KNOWN[name].map((directive) => `-e '/^${directive} /d'`).join(" ");
+  const mark = "sed -u 's/^zerohop: /FATAL CONFIG FILE ERROR: /'";
+  const lines = [
+    "#!/bin/bash",
+    `if [ -f "$1" ]; then sed -i ${drop} "$1"; fi`,
+    `exec ${quoted} "$@"${more} 2> >(${mark} >&2)`,
+  ];
   const file = path.join(checkout, "src", "valkey-server");
-  writeFileSync(
-    file,
-    `#!/bin/sh\nif [ -f "$1" ]; then sed -i ${drop} "$1"; fi\nexec ${quoted} "$@"${more}\n`,
-  );
+  writeFileSync(file, `${lines.join("\n")}\n`);
   chmodSync(file, 0o755);
 }

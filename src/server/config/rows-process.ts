@@ -117,8 +117,8 @@ export const PROCESS: readonly Directive[] = [
     type: yesNo,
     default: "no",
     set: "fixed",
-    support: "accepted",
-    summary: "Shows a picture at start; there is none.",
+    support: "works",
+    summary: "Shows the picture at start wherever the log goes, not only on a terminal.",
   },
   {
     name: "set-proc-title",

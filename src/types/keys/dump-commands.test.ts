@@ -1,9 +1,9 @@
 /** DUMP and RESTORE: payloads, options, errors, memory that is refused, and mutated payloads. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { sealPayload } from "../../../test/support/payload.ts";
 import { Random, seedText, testSeed } from "../../../test/support/random.ts";
 import { fromHex, latin1Bytes, toHex } from "../../base/bytes.ts";
-import { crc64, writeCrc64 } from "../../base/crc64.ts";
 import { BUSYKEY, OOM, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import { bulk, error, integer, NIL, OK, type TestStore } from "../test-support.ts";
 import { keyStore, SHARD_COUNTS } from "./test-keys.ts";
@@ -24,18 +24,7 @@ function dump(t: TestStore, key: string): Uint8Array {
 function payload(hex: string, version = 10): Uint8Array {
   const body = fromHex(hex);
   assert.ok(body, hex);
-  return seal(body, version);
-}
-
-function seal(body: Uint8Array, version = 10): Uint8Array {
-  const whole = new Uint8Array(body.length + 10);
-  whole.set(body);
-  whole[body.length] = version & 255;
-  whole[body.length + 1] = version >> 8;
-  const sum = { hi: 0, lo: 0 };
-  crc64(whole, 0, body.length + 2, sum);
-  writeCrc64(sum, whole, body.length + 2);
-  return whole;
+  return sealPayload(body, version);
 }
 
 function repeated(text: string, length: number): string {
@@ -307,7 +296,7 @@ test("mutated payloads are restored or refused, and nothing breaks", () => {
       body[at] = random.pick([0, 0x3f, 0x40, 0x80, 0x81, 0xc0, 0xc3, 0xff, random.u32() & 255]);
     }
     const cut = random.chance(0.2) ? random.below(body.length + 1) : body.length;
-    const sealed = seal(body.subarray(0, cut));
+    const sealed = sealPayload(body.subarray(0, cut));
     if (random.chance(0.1)) sealed[random.below(sealed.length)] = random.u32() & 255;
     t.plainArguments = random.chance(0.5);
     const key = random.pick(["a", "b", "c"]);
