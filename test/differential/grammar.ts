@@ -104,6 +104,9 @@ const VALUES = [
   "y".repeat(300),
 ];
 
+/** Values that mean no time in the near future, whatever its unit. */
+const LONG_TIMES = VALUES.filter((value) => !/^[1-9]\d{0,12}$/.test(value));
+
 const FLOATS = ["1", "0.1", "-0.3", "1.5", "1e3", "1e-5", "3.0e2", "100.25", "-7", "abc", "nan"];
 const PATTERNS = ["*", "a*", "?", "[a-d]", "[^a]", "nothing", "*b*", "\\*", "{a}*", ""];
 const SMALL_NUMBERS = ["0", "1", "2", "3", "-1", "5", "-5", "10", "-10", "40", "43", "44", "45"];
@@ -178,10 +181,10 @@ export class CallMaker {
       return [...words, ...call, ...(call.length === 1 ? [random.pick(KEYS)] : [])];
     }
     const args = syntax.arguments.flatMap((argument) => this.#argument(argument, syntax));
+    // 7.4 reads all of HELLO before it looks at the password, 7.0 does not.
+    if (random.chance(0.1) && syntax.words[0] !== "hello") this.#spoil(args, syntax);
     // Only a page that holds all keys can be compared.
     if (syntax.words[0] === "scan") args.push("COUNT", "1000");
-    // 7.4 reads all of HELLO before it looks at the password, 7.0 does not.
-    if (random.chance(0.1) && syntax.words[0] !== "hello") this.#spoil(args);
     return [...words, ...args];
   }
 
@@ -266,17 +269,25 @@ export class CallMaker {
     return [...word].map((c) => (random.chance(0.5) ? c.toUpperCase() : c.toLowerCase())).join("");
   }
 
-  #spoil(args: string[]): void {
+  #spoil(args: string[], { words: [name = ""] }: CommandSyntax): void {
     const random = this.#random;
-    const at = random.below(args.length + 1);
-    const other = random.below(args.length + 1);
+    // Cursors that are not numbers are read otherwise by 7.0.
+    const first = name === "scan" ? 1 : 0;
+    const at = random.between(first, args.length);
+    const other = random.between(first, args.length);
     const ways = [
       () => args.splice(at, 1),
       () => args.splice(at, 0, random.pick(JUNK)),
-      () => args.splice(at, 0, ...args.slice(at, at + 1)),
-      () => args.splice(at, 1, random.pick(VALUES)),
-      () => args.splice(Math.min(at, other), 1, ...args.slice(other, other + 1)),
+      () => args.splice(at, 1, random.pick(LONG_TIMES)),
     ];
+    // Of what sets a time, no small number may come to the place of the time.
+    if (!/^(p?setex|set|getex|p?expire(at)?|restore(-asking)?)$/.test(name)) {
+      ways.push(
+        () => args.splice(at, 0, ...args.slice(at, at + 1)),
+        () => args.splice(at, 1, random.pick(VALUES)),
+        () => args.splice(Math.min(at, other), 1, ...args.slice(other, other + 1)),
+      );
+    }
     random.pick(ways)();
   }
 }

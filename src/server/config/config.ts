@@ -11,6 +11,7 @@ import { assert } from "../../base/assert.ts";
 import { lowerText } from "../../base/bytes.ts";
 import { globMatchText } from "../../base/glob.ts";
 import { SHARDS_AUTO_MIN, SHARDS_MAX, SHARDS_PER_THREAD, THREADS_MAX } from "../../limits.ts";
+import { cString } from "../../protocol/errors.ts";
 import { type Directive, type ParseContext, refusal } from "./directive.ts";
 import type { ConfigHost } from "./host.ts";
 import { DIRECTIVES, directiveNames, findDirective, type Named } from "./table.ts";
@@ -188,7 +189,8 @@ export class Config {
       const given = words[i] as string;
       const named = findDirective(given);
       if (named === undefined) {
-        return failed(`ERR Unknown option or number of arguments for CONFIG SET - '${given}'`);
+        const shown = cString(given);
+        return failed(`ERR Unknown option or number of arguments for CONFIG SET - '${shown}'`);
       }
       const reason = unsettable(named, mayProtected, settings);
       if (reason !== null) return failedAt(given, reason);

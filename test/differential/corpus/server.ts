@@ -109,6 +109,8 @@ CONFIG SET
 CONFIG SET timeout
 CONFIG SET timeout 1 maxclients
 CONFIG SET nosuch 1
+CONFIG SET "no\x00such" 1
+CONFIG SET "no\r\nsuch" 1
 CONFIG SET timeout abc
 CONFIG SET timeout -1
 CONFIG SET timeout 1.5
