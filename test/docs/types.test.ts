@@ -3,11 +3,11 @@
  * the declarations of the package as it is published.
  */
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, describe, test } from "node:test";
-import { presentEntries } from "../../scripts/entries.ts";
+import { wholePackage } from "../support/build.ts";
 import { repositoryRoot } from "../support/environment.ts";
 import { removeFolder } from "../support/ports.ts";
 import { type Block, blocksOf, fileName, pages } from "./pages.ts";
@@ -44,13 +44,6 @@ function check(name: string, files: ReadonlyMap<string, string>): string {
   return run.stdout + run.stderr;
 }
 
-/** The declarations of what can be imported; the build of the other tests leaves them out. */
-function makeDeclarations(): void {
-  if (!presentEntries(repositoryRoot).some(({ subpath }) => subpath !== undefined)) return;
-  const words = [COMPILER, "-p", "tsconfig.types.json"];
-  execFileSync(process.execPath, words, { cwd: repositoryRoot, stdio: "pipe" });
-}
-
 function filesOf(blocks: readonly Block[]): Map<string, string> {
   return new Map(
     // `export {}`: a block without imports is a module all the same.
@@ -72,8 +65,8 @@ describe("TypeScript blocks", () => {
   for (const page of pages()) {
     const blocks = blocksOf(page).filter(({ language }) => language === "ts");
     if (blocks.length === 0) continue;
-    test(page, () => {
-      makeDeclarations();
+    test(page, async () => {
+      await wholePackage();
       assert.equal(check(page.replaceAll(/\W/g, "-"), filesOf(blocks)), "");
     });
   }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { executable, withExecutable } from "../support/build.ts";
+import { wholePackage, withExecutable } from "../support/build.ts";
 import { needsOurs, repositoryRoot } from "../support/environment.ts";
 import { parseExposition } from "../support/exposition.ts";
 import { removeFolder, temporaryFolder } from "../support/ports.ts";
@@ -34,7 +34,7 @@ function deadLinks(folder: string): string[] {
 }
 
 test("packed, installed without a registry, and run", needsOurs(), async () => {
-  await executable();
+  await wholePackage();
   const folder = temporaryFolder();
   await npm(repositoryRoot, "pack", "--pack-destination", folder);
   const [tarball = ""] = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
@@ -58,6 +58,13 @@ test("packed, installed without a registry, and run", needsOurs(), async () => {
     assert.ok(parseExposition(await page.text(), false).size > 50);
     await server.stop();
   });
+  const program = 'import { open } from "zerohop"; console.log(open().incr("n"));';
+  const embedded = await runProgram(process.execPath, ["--input-type=module", "-e", program], {
+    folder,
+  });
+  assert.equal(`${embedded.stdout}${embedded.stderr}`, "1\n");
+  assert.ok(existsSync(path.join(own, "dist", "types", "index.d.ts")));
+
   const version = await runProgram(path.join(modules, ".bin", "zerohop"), ["--version"]);
   assert.match(version.stdout, /^ZeroHop server v=\d+\.\d+\.\d+ redis=7\.4\.\d+ node=/);
   removeFolder(folder);

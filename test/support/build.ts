@@ -32,30 +32,40 @@ export async function withExecutable(main: string, run: () => Promise<void>): Pr
   }
 }
 
+/** All that is published, the declarations included. */
+export async function wholePackage(): Promise<void> {
+  await upToDate("dist/types/index.d.ts", "package", []);
+}
+
 async function upToDateBundle(): Promise<string> {
-  const main = path.join(repositoryRoot, "dist", "main.js");
-  const stamp = path.join(repositoryRoot, "build", ".test-build-stamp");
+  return upToDate("dist/main.js", "bundles", ["--", "--bundles"]);
+}
+
+/** Makes sure that a file of the build is newer than the sources, and returns where it is. */
+async function upToDate(file: string, kind: string, words: readonly string[]): Promise<string> {
+  const made = path.join(repositoryRoot, file);
+  const stamp = path.join(repositoryRoot, "build", `.test-${kind}-stamp`);
   const lock = path.join(repositoryRoot, "build", ".test-build-lock");
   mkdirSync(path.dirname(lock), { recursive: true });
   const deadline = Date.now() + BUILD_LIMIT_MS;
-  while (isStale(main, stamp)) {
+  while (isStale(made, stamp)) {
     if (tryLock(lock)) {
       try {
-        if (isStale(main, stamp)) build(stamp);
+        if (isStale(made, stamp)) build(stamp, words);
       } finally {
         rmdirSync(lock);
       }
-      return main;
+      return made;
     }
     if (Date.now() > deadline) throw new Error(`${lock} is held: remove it if no build is running`);
     await delay(100);
   }
-  return main;
+  return made;
 }
 
-function build(stamp: string): void {
+function build(stamp: string, words: readonly string[]): void {
   const startedAt = new Date();
-  const command = ["run", "--silent", "build", "--", "--bundles"];
+  const command = ["run", "--silent", "build", ...words];
   try {
     execFileSync("npm", command, { cwd: repositoryRoot, stdio: "pipe" });
   } catch (error) {
@@ -76,9 +86,9 @@ function tryLock(lock: string): boolean {
   }
 }
 
-function isStale(main: string, stamp: string): boolean {
+function isStale(made: string, stamp: string): boolean {
   const built = modifiedMs(stamp);
-  if (modifiedMs(main) === undefined) return true;
+  if (modifiedMs(made) === undefined) return true;
   return built === undefined || built < newestSource(path.join(repositoryRoot, "src"));
 }
 
