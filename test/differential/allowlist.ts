@@ -95,6 +95,12 @@ export const differences: readonly Difference[] = [
     ours: /^:[01]$/,
   },
   {
+    line: /^WAITAOF( |$)/,
+    since: "7.2",
+    reason: "WAITAOF is new",
+    ours: /^(\*\[:0 :0\]|-ERR (?!unknown).*)$/,
+  },
+  {
     line: /^EXPIRETIME f$/,
     since: "7.4",
     reason: "rounding the largest time to seconds overflows; both ends of the range may show",

@@ -10,6 +10,7 @@ import { unusedRows } from "./allowlist.ts";
 import { rules } from "./compare.ts";
 import { CONNECTION } from "./corpus/connection.ts";
 import { COUNTERS } from "./corpus/counters.ts";
+import { DUMP } from "./corpus/dump.ts";
 import { EXPIRY } from "./corpus/expiry.ts";
 import { KEYS } from "./corpus/keys.ts";
 import { OBSERVE } from "./corpus/observe.ts";
@@ -22,6 +23,7 @@ const CORPORA: readonly (readonly [string, string])[] = [
   ["strings", STRINGS],
   ["counters", COUNTERS],
   ["keys", KEYS],
+  ["dump", DUMP],
   ["expiry", EXPIRY],
   ["connection", CONNECTION],
   ["server", SERVER],

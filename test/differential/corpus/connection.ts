@@ -323,10 +323,10 @@ SET k w
 2> GET k
 
 # Keys that expire during a pause of writes are hidden
-SET k v PX 1
+SET k v PX 50
 SET l v
-CLIENT PAUSE 100 WRITE
-DEBUG SLEEP 0.01
+CLIENT PAUSE 200 WRITE
+DEBUG SLEEP 0.06
 GET k
 EXISTS k l
 TTL k

@@ -1,0 +1,131 @@
+/** DUMP RESTORE WAIT WAITAOF, and patterns with many stars. */
+
+/** `SET k 10`, as every server with RDB version 10 dumps it. */
+const TEN = String.raw`"\x00\xc0\x0a\x0a\x00\x6e\x9f\x57\x45\x0e\xae\x63\xbb"`;
+
+const KEY_OF_STARS = "a".repeat(2100);
+
+export const DUMP: string = String.raw`
+# DUMP
+DUMP nokey
+SET a 10
+DUMP a
+SET a -129
+DUMP a
+SET a 2147483648
+DUMP a
+SET a ""
+DUMP a
+SET a "\x00\xff\r\n"
+DUMP a
+SET a 01 EX 1000
+DUMP a
+APPEND a 2
+DUMP a
+DUMP
+DUMP a b
+
+# RESTORE
+RESTORE a 0 ${TEN}
+GET a
+OBJECT ENCODING a
+TTL a
+RESTORE a 0 ${TEN}
+RESTORE a 0 ${TEN} REPLACE
+RESTORE a 0 ${TEN} replace REPLACE
+RESTORE b 100000 ${TEN}
+TTL b
+RESTORE b 4000000000000 ${TEN} REPLACE ABSTTL
+PEXPIRETIME b
+RESTORE b 0 ${TEN} REPLACE ABSTTL
+TTL b
+RESTORE b 1 ${TEN} REPLACE ABSTTL
+EXISTS b
+RESTORE c 1 ${TEN} absttl
+EXISTS c
+RESTORE a 9223372036854775807 ${TEN} REPLACE
+EXISTS a
+RESTORE a 9223372036854775807 ${TEN} REPLACE ABSTTL
+EXISTS a
+RESTORE-ASKING d 0 ${TEN}
+GET d
+RESTORE "" 0 ${TEN}
+GET ""
+
+# RESTORE refuses
+RESTORE
+RESTORE a
+RESTORE a 0
+RESTORE a 0 ""
+RESTORE a 0 payload
+RESTORE a 0 "\x00\xc0\x0a\x0a\x00\x6e\x9f\x57\x45\x0e\xae\x63\xbc"
+RESTORE a 0 "\x00\xc0\x0b\x0a\x00\x6e\x9f\x57\x45\x0e\xae\x63\xbb"
+RESTORE a -1 ${TEN}
+RESTORE a x ${TEN}
+RESTORE a 1.5 ${TEN}
+RESTORE a 9223372036854775808 ${TEN}
+RESTORE a 0 ${TEN} FOO
+RESTORE a 0 ${TEN} IDLETIME
+RESTORE a 0 ${TEN} IDLETIME x
+RESTORE a 0 ${TEN} IDLETIME -1
+RESTORE a 0 ${TEN} FREQ
+RESTORE a 0 ${TEN} FREQ x
+RESTORE a 0 ${TEN} FREQ -1
+RESTORE a 0 ${TEN} FREQ 256
+RESTORE a 0 ${TEN} FREQ 1 IDLETIME 1
+RESTORE a 0 ${TEN} IDLETIME 1 FREQ 1
+EXISTS a
+SET a 1
+RESTORE a -1 ${TEN}
+RESTORE a x payload
+RESTORE a x payload REPLACE
+RESTORE a 0 payload REPLACE
+GET a
+
+# RESTORE sets how long a key was idle
+RESTORE a 0 ${TEN} IDLETIME 100
+RESTORE a 0 ${TEN} REPLACE IDLETIME 1000
+OBJECT IDLETIME a
+
+# WAIT
+WAIT 0 0
+WAIT 1 10
+WAIT -1 0
+WAIT x 0
+WAIT 0 x
+WAIT 0 -1
+WAIT 0
+WAIT
+
+# WAITAOF
+WAITAOF 0 0 0
+WAITAOF 1 0 0
+WAITAOF 2 0 0
+WAITAOF -1 0 0
+WAITAOF x 0 0
+WAITAOF 0 -1 0
+WAITAOF 0 x 0
+WAITAOF 0 0 x
+WAITAOF 0 0 -1
+WAITAOF 0 0
+WAITAOF
+
+# Of keys that are not there
+MEMORY USAGE nokey
+OBJECT ENCODING nokey
+OBJECT FREQ nokey
+OBJECT IDLETIME nokey
+OBJECT REFCOUNT nokey
+DEBUG OBJECT nokey
+
+# More than a thousand stars match nothing
+SET ${KEY_OF_STARS} 1
+KEYS ${"*a".repeat(1000)}
+KEYS ${"*a".repeat(1001)}
+KEYS ${"*a".repeat(1001)}*
+KEYS ${"a*".repeat(1001)}
+KEYS ${"a*".repeat(1002)}
+KEYS ${"*".repeat(1002)}
+SCAN 0 MATCH ${"*?".repeat(1001)} COUNT 1000
+SCAN 0 MATCH ${"*?".repeat(1000)} COUNT 1000
+`;
