@@ -94,6 +94,7 @@ export class Parser {
   /** Bytes of memory that are taken for requests, heap blocks included. */
   get capacity(): number {
     const { args, big, heap, buffer } = this;
+    if (big === null && args.bigs === null) return buffer.length;
     let units = big === null || big.block === 0 ? 0 : heap.blockUnits(big.block);
     if (args.bigs !== null) {
       for (const one of args.bigs) if (one && one.block !== 0) units += heap.blockUnits(one.block);

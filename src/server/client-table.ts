@@ -183,7 +183,14 @@ export class ClientTable {
     this.putText(base + VERSION_AT, client.libVersion, VERSION_BYTES_MAX);
   }
 
-  /** Once per turn of the client. */
+  /** The part of `setUse` that every turn changes. */
+  setLast(row: number, lastMs: number, command: number): void {
+    const base = HEADER_BYTES + row * ROW_BYTES;
+    this.f64[(base + 24) >> 3] = lastMs;
+    this.i32[(base + 44) >> 2] = command;
+  }
+
+  /** After a turn of the client. */
   setUse(
     row: number,
     lastMs: number,

@@ -101,6 +101,8 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   /** Something is to be looked at behind each command: it is held, muted, or sees what is run. */
   private isUnusual = false;
   private readonly output: SessionOutput;
+  /** Its row says that it holds no memory. */
+  private isBare = false;
   /** Id of the last command, -1 for none or an unknown one. */
   private lastCommand = -1;
 
@@ -584,6 +586,12 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   private publishUse(): void {
     if (this.isClosed) return;
     const { parser, backlog, server } = this;
+    const isBare = parser.capacity === 0 && backlog.capacity === 0 && this.link.pending() === 0;
+    if (isBare && this.isBare) {
+      server.clients.setLast(this.row, this.lastUseMs, this.lastCommand);
+      return;
+    }
+    this.isBare = isBare;
     const argumentBytes = parser.argumentBytes;
     const queryBytes = backlog.length + parser.unparsed;
     const free = parser.capacity + backlog.capacity - queryBytes - argumentBytes;
