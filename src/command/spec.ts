@@ -87,7 +87,9 @@ export type AfterPart = "next" | "again" | "stop";
 export type EachCommand = CommandMeta & {
   locks: "each";
   /** Called once, before the first shard. What it returns is passed to every part. */
-  begin(db: Database, args: Args): unknown;
+  begin(db: Database, args: Args, session: Session): unknown;
+  /** It visits every shard, whatever the session's port shows. */
+  everywhere?: true;
   part(db: Database, shard: number, state: unknown): AfterPart;
   /** Where to begin; the first shard of the scope if not said. Its result is within the scope. */
   firstShard?(db: Database, state: unknown): number;

@@ -53,6 +53,44 @@ describe("the gate for memory", () => {
   });
 });
 
+describe("what is published while a command waits for its locks", () => {
+  for (const words of [["INCR", "a"], ["MSET", "a", "1", "b", "1"], ["FLUSHALL"]]) {
+    test(`${words[0]} does not run once clients are paused`, () => {
+      const server = new TestServer();
+      const [control, writer] = [server.connect(), server.connect({ thread: 1 })];
+      control.call("SET", "a", "0");
+      const release = server.holdShard(server.shardOf("a"));
+      server.onWait = () => {
+        server.onWait = () => {};
+        release();
+        control.say("CLIENT PAUSE 60000 WRITE");
+      };
+      assert.equal(writer.call(...words), "");
+      server.host.settle();
+      assert.equal(control.link.sent, "+OK\r\n");
+      assert.equal(control.info("clients").get("blocked_clients"), "1");
+      assert.equal(control.say("GET a"), "$1\r\n0\r\n");
+      control.say("CLIENT UNPAUSE");
+      server.host.settle();
+      assert.match(writer.link.sent, /^(:1|\+OK)\r\n$/);
+      assert.equal(
+        control.info("commandstats").get(`cmdstat_${words[0]?.toLowerCase()}`)?.split(",")[0],
+        "calls=1",
+      );
+    });
+  }
+});
+
+test("CLIENT PAUSE answers when the writes that were under way are over", () => {
+  const server = new TestServer();
+  const [control, other] = [server.connect(), server.connect()];
+  const release = server.holdShard(7);
+  assert.equal(control.say("CLIENT PAUSE 60000 ALL"), "");
+  assert.equal(other.say("PING"), "");
+  release();
+  assert.equal(control.link.sent, "+OK\r\n");
+});
+
 describe("the flight recorder", () => {
   /** What a report would say if the thread died while it changes a key. */
   function recordDuring(server: TestServer, words: string[]): string[] {

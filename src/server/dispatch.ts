@@ -75,6 +75,11 @@ export const DONE = 0;
 export const PARKED = 1;
 /** Clients are paused: run the same request again when that is over. */
 export const POSTPONED = 2;
+/**
+ * Something was published between the checks and the locks: run the same request again at once. So
+ * whoever has published that writes are to stop, and has had every lock since, has seen the last.
+ */
+export const AGAIN = 3;
 
 /** Commands of the keyspace, which a session that monitors may not use. */
 const FLAGS_KEYSPACE: number = FLAG_WRITE | FLAG_READONLY | FLAG_MAY_REPLICATE;
@@ -225,11 +230,14 @@ export class Dispatcher {
       this.wasRefused = false;
       return DONE;
     }
-    if (!session.isMonitoring && session.isPausable && server.isPaused(command)) {
+    // What visits one shard after another and has begun goes on.
+    const mayPause = !session.isMonitoring && session.isPausable && session.progress === null;
+    if (mayPause && server.isPaused(command)) {
       if (!this.refusesBeforePause(session, command, args, reply)) return POSTPONED;
       this.wasRefused = false;
       return DONE;
     }
+    server.hideExpired((flagBits & FLAG_WRITE) === 0);
     const isShown = server.monitors.isOn && (flagBits & FLAGS_NOT_SHOWN) === 0;
     if (isShown) server.monitors.prepare(command, args);
     const before = this.commandsRun;
@@ -403,6 +411,10 @@ export class Dispatcher {
     } else if (!tryAcquire(control, line, server.thread)) {
       if (!this.acquireSlowly(shard, PATIENCE_MS)) return this.park(shard);
     }
+    if (!alone && (command.flagBits & FLAG_WRITE) !== 0 && server.controlIsBehind()) {
+      this.releaseOne(shard);
+      return AGAIN;
+    }
     server.store.enterShard(shard);
     server.store.heap.pool.sync();
     if (topology !== null) {
@@ -461,6 +473,10 @@ export class Dispatcher {
       return DONE;
     const failed = this.acquireList();
     if (failed >= 0) return this.park(failed);
+    if ((command.flagBits & FLAG_WRITE) !== 0 && server.controlIsBehind()) {
+      this.releaseList(this.shardCount);
+      return AGAIN;
+    }
     server.store.heap.pool.sync();
     for (let n = 0; n < this.shardCount; n++) {
       this.record(shardRow(this.shardList[n] as number), command.id, NO_SLOT);
@@ -584,8 +600,9 @@ export class Dispatcher {
     const { each } = command;
     const { server } = this;
     if (each === null) return DONE;
-    const progress = (session.progress as EachProgress | null) ?? this.beginEach(each, db, args);
-    const last = server.store.shardOf(db.scopeLast);
+    const progress =
+      (session.progress as EachProgress | null) ?? this.beginEach(session, each, db, args);
+    const last = each.everywhere ? server.shards - 1 : server.store.shardOf(db.scopeLast);
     const { state } = progress;
     while (progress.shard <= last) {
       const { shard } = progress;
@@ -605,10 +622,10 @@ export class Dispatcher {
     return DONE;
   }
 
-  private beginEach(each: EachCommand, db: Database, args: Args): EachProgress {
-    const state = each.begin(db, args);
-    const shard = each.firstShard?.(db, state) ?? this.server.store.shardOf(db.scopeFirst);
-    return { state, shard, spentMs: 0 };
+  private beginEach(session: Session, each: EachCommand, db: Database, args: Args): EachProgress {
+    const state = each.begin(db, args, session);
+    const first = each.everywhere ? 0 : this.server.store.shardOf(db.scopeFirst);
+    return { state, shard: each.firstShard?.(db, state) ?? first, spentMs: 0 };
   }
 
   /** Runs something under one shard's lock; false if it is not had within PATIENCE_MS. */

@@ -33,7 +33,7 @@ import {
 } from "./client-table.ts";
 import { clientLine } from "./commands/client-line.ts";
 import { quote } from "./config/quoting.ts";
-import { DONE, PARKED } from "./dispatch.ts";
+import { AGAIN, DONE, PARKED } from "./dispatch.ts";
 import { ReplyMode, type ReplySetting } from "./reply-mode.ts";
 import { OUTPUT_PAUSE_BYTES, type OutputOwner, SessionOutput } from "./session-output.ts";
 import type { ThreadServer } from "./thread-server.ts";
@@ -206,6 +206,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
           const mark = reply.length;
           const outcome = dispatcher.execute(this, args, reply);
           if (outcome !== DONE) {
+            if (outcome === AGAIN) continue;
             this.stopHere(outcome);
             return at;
           }
@@ -245,6 +246,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
         reply.error(OOM);
       } else {
         const outcome = this.server.dispatcher.execute(this, args, reply, isLongRequest(args));
+        if (outcome === AGAIN) return this.runParsed(reply);
         if (outcome !== DONE) {
           this.hasRequest = !this.isClosed;
           this.stopHere(outcome);

@@ -181,6 +181,8 @@ export class TestServer {
   readonly clock: Clock;
   readonly config: Config;
   readonly logged: string[] = [];
+  /** Called whenever a thread waits for a lock. */
+  onWait: () => void = () => {};
   #connections = 0;
   #waitedMs = 0;
 
@@ -230,6 +232,7 @@ export class TestServer {
         spins: 1,
         wait: (_words, _index, _value, timeoutMs) => {
           this.#waitedMs += timeoutMs;
+          this.onWait();
         },
         now: () => this.clock.monotonicMs() + this.#waitedMs,
       },

@@ -267,7 +267,7 @@ export class ThreadServer implements Server {
   /** Whether commands and turns are looked at more closely may have changed. */
   private watchChanged(): void {
     this.dispatcher.isWatching = this.pause.isOn || this.monitors.isOn;
-    this.store.hidesExpired = this.pause.isOn;
+    if (!this.pause.isOn) this.store.hidesExpired = false;
     this.isAttentive = this.monitors.isOn || this.clientMemory.isLimited;
   }
 
@@ -292,6 +292,11 @@ export class ThreadServer implements Server {
   isPaused(command: Command): boolean {
     if (this.pause.isOver(this.store.clock.unixMs)) this.endPause();
     return this.pause.holds(command);
+  }
+
+  /** Whether the command that is about to run hides keys past their time, instead of removing them. */
+  hideExpired(isReading: boolean): void {
+    this.store.hidesExpired = isReading && this.pause.isOn;
   }
 
   postponed(session: ClientSession): void {

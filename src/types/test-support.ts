@@ -39,6 +39,9 @@ import { wrongArity } from "../protocol/errors.ts";
 import { Reply, type SharedPiece } from "../protocol/reply.ts";
 import { checkStore } from "./test-check.ts";
 
+/** Commands of values look at no session. */
+const NO_SESSION = null as never;
+
 export type TestClock = Clock & { unixMs: number };
 
 /** A heap that refuses an allocation where it is told to. */
@@ -199,7 +202,7 @@ export class TestStore {
     }
     if (lockAll) for (let shard = 0; shard < store.shards; shard++) store.enterShard(shard);
     if (command.locks === LOCKS_EACH && command.each !== null) {
-      const state = command.each.begin(db, args);
+      const state = command.each.begin(db, args, NO_SESSION);
       const first = command.each.firstShard?.(db, state) ?? 0;
       for (let shard = first; shard < store.shards; shard++) {
         let after = command.each.part(db, shard, state);

@@ -19,43 +19,46 @@ const REST = 2;
 const TEXT_MAX = 65536;
 const INT64_MAX = 0x7fffffffffffffffn;
 
-/**
- * When a pause of argument `i` milliseconds ends: 0 for none, as Redis has it; NaN with the error
- * written if it is none.
- */
-function endOrReply(args: Args, i: number, nowMs: number, reply: Reply): number {
-  let error = TIMEOUT_NOT_AN_INTEGER;
-  if (parseInt64(args.source(i), args.start[i] as number, args.end[i] as number)) {
-    const { hi, lo } = int64;
-    const exact = (BigInt(hi) << 32n) + BigInt(lo);
-    if (hi >= 0 && exact <= INT64_MAX - BigInt(nowMs)) {
-      return exact === 0n ? 0 : int64ToNumber(hi, lo) + nowMs;
-    }
-    error = hi < 0 ? TIMEOUT_NEGATIVE : "ERR timeout is out of range";
+/** When a pause of argument `i` milliseconds ends, 0 for none as Redis has it; or what is wrong. */
+function endOf(args: Args, i: number, nowMs: number): number | string {
+  if (!parseInt64(args.source(i), args.start[i] as number, args.end[i] as number)) {
+    return TIMEOUT_NOT_AN_INTEGER;
   }
-  reply.error(error);
-  return Number.NaN;
+  const { hi, lo } = int64;
+  if (hi < 0) return TIMEOUT_NEGATIVE;
+  const exact = (BigInt(hi) << 32n) + BigInt(lo);
+  if (exact > INT64_MAX - BigInt(nowMs)) return "ERR timeout is out of range";
+  return exact === 0n ? 0 : int64ToNumber(hi, lo) + nowMs;
 }
 
+/** Tells every thread to pause its clients. Returns what is wrong with the call, or null. */
+function pause(session: Session, args: Args): string | null {
+  const at = REST + 1;
+  if (args.count > at + 1) return unknownSubcommandOrArity("CLIENT", args.head(1, TEXT_MAX));
+  const isWrite = args.count > at && args.is(at, "WRITE");
+  if (args.count > at && !isWrite && !args.is(at, "ALL")) {
+    return "ERR CLIENT PAUSE mode must be WRITE or ALL";
+  }
+  const { server } = session;
+  const end = endOf(args, REST, server.store.clock.unixMs);
+  if (typeof end === "string") return end;
+  server.pauseClients(end, !isWrite);
+  return null;
+}
+
+/**
+ * Once all threads have been told, a write that they had begun before has its locks; so behind every
+ * lock that is had and given up again the last one is over, and nothing is written after the answer.
+ */
 export const CLIENT_PAUSE: CommandSpec = {
   ...CLIENT_PAUSE_META,
-  locks: "none",
-  run(session: Session, args: Args, reply: Reply): void {
-    const at = REST + 1;
-    if (args.count > at + 1) {
-      reply.error(unknownSubcommandOrArity("CLIENT", args.head(1, TEXT_MAX)));
-      return;
-    }
-    const isWrite = args.count > at && args.is(at, "WRITE");
-    if (args.count > at && !isWrite && !args.is(at, "ALL")) {
-      reply.error("ERR CLIENT PAUSE mode must be WRITE or ALL");
-      return;
-    }
-    const { server } = session;
-    const endMs = endOrReply(args, REST, server.store.clock.unixMs, reply);
-    if (Number.isNaN(endMs)) return;
-    server.pauseClients(endMs, !isWrite);
-    reply.ok();
+  locks: "each",
+  everywhere: true,
+  begin: (_db, args, session) => pause(session, args),
+  part: (_db, _shard, error) => (error === null ? "next" : "stop"),
+  finish(_db, error, _args, reply) {
+    if (error === null) reply.ok();
+    else reply.error(error as string);
   },
 };
 

@@ -204,7 +204,7 @@ function keysInParts(t: TestStore, pattern: string, between: (part: number) => v
   args.end[1] = pattern.length;
   args.count = 2;
   const { db } = t;
-  const state = KEYS.begin(db, args);
+  const state = KEYS.begin(db, args, null as never);
   let parts = 0;
   for (let shard = 0; shard < t.store.shards; shard++) {
     while (KEYS.part(db, shard, state) === "again") between(parts++);
