@@ -294,7 +294,7 @@ export class ThreadServer implements Server {
     return this.pause.holds(command);
   }
 
-  /** Whether the command that is about to run hides keys past their time, instead of removing them. */
+  /** Before a command: one that reads hides keys past their time, during a pause, and keeps them. */
   hideExpired(isReading: boolean): void {
     this.store.hidesExpired = isReading && this.pause.isOn;
   }

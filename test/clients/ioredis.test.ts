@@ -65,6 +65,54 @@ describe("ioredis Redis", () => {
     });
   }
 
+  test("monitor() sees what another client runs, until it is disconnected", async (t) => {
+    const redis = closeAfter(t, new Redis({ port: server.port, host: "127.0.0.1" }));
+    const other = closeAfter(t, new Redis({ port: server.port, host: "127.0.0.1" }));
+    const monitor = closeAfter(t, await redis.monitor());
+    const seen: string[][] = [];
+    const all = new Promise<void>((resolve) => {
+      monitor.on("monitor", (time: string, args: string[], source: string, database: string) => {
+        assert.match(time, /^\d+\.\d{6}$/);
+        assert.match(source, /^127\.0\.0\.1:\d+$/);
+        seen.push([database, ...args]);
+        if (args[1] === "the last") resolve();
+      });
+    });
+    await other.set("k", 'a "b"');
+    await other.select(1);
+    await other.get("the last");
+    await all;
+    assert.deepEqual(
+      seen.filter(([, name]) => name !== "info" && name !== "client"),
+      [
+        ["0", "set", "k", 'a "b"'],
+        ["1", "select", "1"],
+        ["1", "get", "the last"],
+      ],
+    );
+  });
+
+  test("a connection that is killed is made anew", async (t) => {
+    const redis = closeAfter(t, new Redis({ port: server.port, host: "127.0.0.1" }));
+    const control = closeAfter(t, new Redis({ port: server.port, host: "127.0.0.1" }));
+    const id = await redis.client("ID");
+    const again = once(redis, "reconnecting");
+    assert.equal(await control.client("KILL", "ID", id), 1);
+    await again;
+    assert.equal(await redis.ping(), "PONG");
+    assert.notEqual(await redis.client("ID"), id);
+  });
+
+  test("commands wait for the end of a pause", async (t) => {
+    const redis = closeAfter(t, new Redis({ port: server.port, host: "127.0.0.1" }));
+    const other = closeAfter(t, new Redis({ port: server.port, host: "127.0.0.1" }));
+    assert.equal(await redis.client("PAUSE", 60_000, "WRITE"), "OK");
+    const written = other.pipeline().get("k").incr("paused").exec();
+    assert.equal(await redis.exists("paused"), 0);
+    assert.equal(await redis.client("UNPAUSE"), "OK");
+    assert.deepEqual((await written)?.[1], [null, 1]);
+  });
+
   test("a name, a database and no password are set on connect", async (t) => {
     const redis = closeAfter(
       t,

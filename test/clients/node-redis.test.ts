@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, type TestContext, test } from "node:test";
 import { createClient, createCluster } from "redis";
 import { type Owners, startOwners } from "../support/owners.ts";
+import { deferred } from "../support/resp.ts";
 import { type Server, startZeroHop } from "../support/servers.ts";
 import { redirectsSeen } from "./redirects.ts";
 
@@ -56,6 +57,28 @@ describe("node-redis createClient", () => {
       await client.close();
     });
   }
+
+  test("MONITOR sees what another client runs", async (t) => {
+    const url = `redis://127.0.0.1:${server.port}`;
+    const clients = [createClient({ url }), createClient({ url })] as const;
+    for (const client of clients) {
+      client.on("error", assert.ifError);
+      closeAfter(t, client);
+      await client.connect();
+    }
+    const [monitor, other] = clients;
+    const lines: string[] = [];
+    const all = deferred<void>();
+    await monitor.monitor((line) => {
+      lines.push(String(line));
+      if (String(line).includes("the last")) all.resolve();
+    });
+    await other.set("k", "v");
+    await other.del("the last");
+    await all.promise;
+    const words = lines.map((line) => line.replace(/^\d+\.\d{6} \[0 127\.0\.0\.1:\d+\] /, ""));
+    assert.deepEqual(words, ['"SET" "k" "v"', '"DEL" "the last"']);
+  });
 
   test("a name and a database are set on connect", async (t) => {
     const client = createClient({

@@ -3,10 +3,13 @@
  * and its cluster commands are content with our owner ports.
  */
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { after, before, describe, test } from "node:test";
 import { needs, requireTool } from "../support/environment.ts";
 import { keySlot, type Owners, ownerOf, startOwners } from "../support/owners.ts";
-import { encodeCommand } from "../support/resp.ts";
+import { deferred, encodeCommand } from "../support/resp.ts";
+import { show, textOf } from "../support/resp-parser.ts";
 import {
   type RunResult,
   runProgram,
@@ -18,6 +21,54 @@ import {
 function cli(port: number, args: readonly string[], stdin?: string): Promise<RunResult> {
   const settings = stdin === undefined ? {} : { stdin };
   return runProgram(requireTool("redis-cli"), ["-p", String(port), ...args], settings);
+}
+
+type Watcher = { output(): string; until(end: RegExp): Promise<void>; ended: Promise<unknown> };
+
+/** A redis-cli that runs MONITOR, once it has been answered. */
+async function startMonitor(server: Server): Promise<Watcher> {
+  const child = spawn(requireTool("redis-cli"), ["-p", String(server.port), "MONITOR"]);
+  let output = "";
+  let wake: () => void = () => {};
+  child.stdout.on("data", (chunk: Buffer) => {
+    output += chunk.toString("latin1");
+    wake();
+  });
+  const ended = once(child, "close");
+  void ended.then(() => wake());
+  const until = async (end: RegExp): Promise<void> => {
+    while (!end.test(output) && child.exitCode === null) {
+      const { promise, resolve } = deferred<void>();
+      wake = resolve;
+      await promise;
+    }
+    assert.match(output, end);
+  };
+  await until(/^OK\n/);
+  return { output: () => output, until, ended };
+}
+
+/** What redis-cli shows of a script that another connection runs, but for times and ports. */
+async function monitored(server: Server): Promise<string[]> {
+  const watcher = await startMonitor(server);
+  const client = await server.connect();
+  await client.call("SET", "k", "a b\0");
+  await client.call("get", "k");
+  await client.call("INCR", "k");
+  await client.call("CLIENT", "SETNAME", "me");
+  await client.call("CLIENT", "KILL", "TYPE", "pubsub");
+  await client.call("AUTH", "secret");
+  await client.call("SELECT", 2);
+  await client.call("DEL", "the last");
+  await watcher.until(/"the last"/);
+  await client.call("CLIENT", "KILL", "TYPE", "normal");
+  await watcher.ended;
+  client.close();
+  return watcher
+    .output()
+    .replace(/^\d{10}\.\d{6} /gm, "+T ")
+    .replace(/127\.0\.0\.1:\d+/g, "client")
+    .split("\n");
 }
 
 const SCRIPTS: readonly (readonly [string, readonly string[], string])[] = [
@@ -37,6 +88,10 @@ const SCRIPTS: readonly (readonly [string, readonly string[], string])[] = [
   ["last argument from stdin", ["-x", "SET", "big"], "from standard input"],
   ["error code", ["-e", "GET"], ""],
   ["cluster mode on a plain port", ["-c"], "SET k v\nGET k\nDEL k\n"],
+  ["replies switched off", [], "CLIENT REPLY ON\nPING\n"],
+  ["a pause that is over at once", [], "CLIENT PAUSE 1 WRITE\nCLIENT UNPAUSE\nSET k v\nDEL k\n"],
+  ["killing nobody", [], "CLIENT KILL 127.0.0.1:1\nCLIENT KILL TYPE pubsub\nCLIENT KILL ID 0\n"],
+  ["tracking of nothing", [], "CLIENT TRACKINGINFO\nCLIENT TRACKING OFF\nCLIENT CACHING YES\n"],
   ["eval of nothing known", [], "HELP\nCLUSTER INFO\nREADONLY\n"],
 ];
 
@@ -63,6 +118,22 @@ describe("redis-cli on a plain port", needs("redis-cli", "redis-server"), () => 
       assert.deepEqual(ours, redis);
     });
   }
+
+  test("MONITOR shows what others run, line by line", async () => {
+    const shown = await Promise.all([oracle, subject].map(monitored));
+    assert.deepEqual(shown[1], shown[0]);
+    assert.ok(shown[0]?.includes('+T [0 client] "SET" "k" "a b\\x00"'), shown[0]?.join("\n"));
+  });
+
+  test("CLIENT KILL ends a redis-cli that monitors", async () => {
+    const control = await subject.connect();
+    const watcher = await startMonitor(subject);
+    const list = textOf((await control.call("CLIENT", "LIST")).reply);
+    const id = /^id=(\d+) .* flags=O /m.exec(list)?.[1] ?? "";
+    assert.equal(show((await control.call("CLIENT", "KILL", "ID", id)).reply), ":1");
+    await watcher.ended;
+    control.close();
+  });
 
   test("HELLO 3 and INFO are shown", async () => {
     const info = await cli(subject.port, ["-3", "INFO", "server"]);

@@ -47,8 +47,8 @@ function pause(session: Session, args: Args): string | null {
 }
 
 /**
- * Once all threads have been told, a write that they had begun before has its locks; so behind every
- * lock that is had and given up again the last one is over, and nothing is written after the answer.
+ * Once all threads have been told, a write that they had begun before has its locks; so when every
+ * lock was had and given up again the last one is over, and nothing is written after the answer.
  */
 export const CLIENT_PAUSE: CommandSpec = {
   ...CLIENT_PAUSE_META,
