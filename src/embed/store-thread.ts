@@ -22,6 +22,7 @@ import {
 } from "../env/system.ts";
 import { hasEnded, nodeThread, onWorkerEnd, ownThread } from "../env/thread-life.ts";
 import { systemUsage, type Usage } from "../env/usage.ts";
+import { freeLooseOf } from "../keyspace/big-block.ts";
 import { disownGarbage, freeGarbageSlice } from "../keyspace/garbage.ts";
 import { statIndex } from "../keyspace/stats.ts";
 import { HANDLES_MAX, REPLY_BYTES_MAX, SPAN_BYTES } from "../limits.ts";
@@ -360,6 +361,7 @@ export class StoreThread implements ThreadHost {
     const { server } = this;
     server.clients.freeAllOf(row);
     server.stats.clear(row, CURRENT);
+    freeLooseOf(server.store.heap, row);
     return disownGarbage(server.store, row);
   }
 

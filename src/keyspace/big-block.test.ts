@@ -9,6 +9,8 @@ import {
   BIG_BLOCK_LOOSE,
   BIG_BLOCK_ORPHAN,
   bigCapacity,
+  freeLooseOf,
+  isLoose,
   isPinned,
   makeBigBlock,
   pin,
@@ -26,10 +28,31 @@ test("a block holds what was asked for, and is loose", () => {
     assert.notEqual(block, 0);
     assert.ok(bigCapacity(heap, block) >= bytes);
     const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
-    assert.equal(m[((block & UNIT_MASK) << 1) + BIG_BLOCK_LOOSE], 1);
+    assert.ok(isLoose(m, (block & UNIT_MASK) << 1));
+    m[((block & UNIT_MASK) << 1) + BIG_BLOCK_LOOSE] = 0;
+    assert.ok(!isLoose(m, (block & UNIT_MASK) << 1));
     heap.freeLarge(block);
   }
   assert.equal(unitsUsed(heap), 0);
+});
+
+test("what a thread that ended had in hand is freed, and nothing else", () => {
+  const heaps = newHeaps(3, { shards: 1, chunkBytes: 16 * MIB, checked: true });
+  const [one, dead, other] = heaps as [Heap, Heap, Heap];
+  const kept = makeBigBlock(one, 100_000);
+  const plain = dead.allocLarge(30_000);
+  const adopted = makeBigBlock(dead, 70_000);
+  const m = dead.i32[adopted >>> CHUNK_SHIFT] as Int32Array;
+  m[((adopted & UNIT_MASK) << 1) + BIG_BLOCK_LOOSE] = 0;
+  const before = unitsUsed(one);
+  // More than one chunk of them.
+  for (let i = 0; i < 5; i++) makeBigBlock(dead, 6 * MIB);
+  assert.equal(freeLooseOf(other, one.thread + 50), 0);
+  assert.equal(freeLooseOf(other, dead.thread), 5);
+  assert.equal(unitsUsed(one), before);
+  assert.equal(freeLooseOf(other, dead.thread), 0);
+  for (const p of [kept, plain, adopted]) other.freeLarge(p);
+  assert.equal(unitsUsed(one), 0);
 });
 
 test("lengths beyond a chunk are refused, those beyond 32 bits too", () => {

@@ -8,8 +8,13 @@ import type { Heap } from "../memory/heap.ts";
 import { CHUNK_SHIFT, UNIT_MASK } from "../memory/layout.ts";
 import { BIG_HEADER_BYTES } from "../structures/record.ts";
 
-/** Word behind the pins: 1 while no record has the block, so that checks know it. */
+/**
+ * Word behind the pins: the thread that has the block while no record does, else 0. So checks know
+ * it, and it can be freed when that thread has ended.
+ */
 export const BIG_BLOCK_LOOSE = 1;
+/** In the upper half of that word, with the thread below; no pointer, and no count, is like it. */
+const LOOSE = 0x4c5b0000;
 
 /** One more than a span: what is smaller comes from a shard's own pages. */
 const UNITS_MIN = SPAN_BYTES / UNIT_BYTES + 1;
@@ -21,14 +26,30 @@ export const BIG_BLOCK_PINS: number = BIG_BLOCK_ORPHAN - 1;
 export function makeBigBlock(heap: Heap, bytes: number): number {
   // No shift: a length beyond 2^32 must stay what it is, so that it is refused.
   const units = Math.ceil((bytes + BIG_HEADER_BYTES) / UNIT_BYTES);
-  const block = heap.allocLarge(Math.max(units, UNITS_MIN));
-  if (block !== 0) {
-    const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
-    const at = (block & UNIT_MASK) << 1;
-    m[at] = 0;
-    m[at + BIG_BLOCK_LOOSE] = 1;
-  }
-  return block;
+  return heap.allocLarge(Math.max(units, UNITS_MIN), looseBy(heap.thread));
+}
+
+function looseBy(thread: number): number {
+  return LOOSE | (thread & 0xffff);
+}
+
+/** True if the first words of a large block are those of a string that no record has. */
+export function isLoose(m: Int32Array, at: number): boolean {
+  return m[at] === 0 && ((m[at + BIG_BLOCK_LOOSE] as number) & 0xffff0000) === LOOSE;
+}
+
+/** Frees the blocks without a record that a thread had which has ended. Returns how many. */
+export function freeLooseOf(heap: Heap, thread: number): number {
+  const loose: number[] = [];
+  heap.pool.frozen(() => {
+    heap.eachLarge((block) => {
+      const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
+      const at = (block & UNIT_MASK) << 1;
+      if (m[at] === 0 && m[at + BIG_BLOCK_LOOSE] === looseBy(thread)) loose.push(block);
+    });
+  });
+  for (const block of loose) heap.freeLarge(block);
+  return loose.length;
 }
 
 /** Bytes that a block can hold. */

@@ -17,10 +17,17 @@
  */
 
 import { assert } from "../base/assert.ts";
-import { CHUNK_BYTES_MAX, UNIT_BYTES } from "../limits.ts";
+import { CHUNK_BYTES_MAX, CHUNKS_MAX, UNIT_BYTES } from "../limits.ts";
 import { BlockMap } from "./checked.ts";
 import {
+  BITMAP_WORDS,
+  BITMAPS_AT,
+  CHUNK_FIRST_SPAN,
+  CHUNK_ROW_WORDS,
+  CHUNK_ROWS_AT,
   CHUNK_SHIFT,
+  CHUNK_SPANS,
+  CHUNK_STATE,
   H_LARGE_UNITS,
   H_SHARDS,
   KIND_FREE,
@@ -35,9 +42,10 @@ import {
   P_SPAN_MASK,
   P_SPAN_OWNER,
   P_USED,
-  PAGE_ROW_WORDS,
+  PAGE_IN_CHUNK,
   PAGE_UNIT_SHIFT,
   PAGES_PER_SPAN,
+  pageRow,
   S_CLASS_LISTS,
   S_QUARANTINE_COUNT,
   S_QUARANTINE_FIRST,
@@ -61,8 +69,6 @@ import {
   SLAB_UNITS,
 } from "./size-classes.ts";
 
-/** Page number (chunk and page) to the index of its row in the chunk's Int32 view. */
-const PAGE_IN_CHUNK = 0x1ffff;
 const PAGE_CHUNK_SHIFT = CHUNK_SHIFT - PAGE_UNIT_SHIFT;
 const SPAN_UNITS = 1 << SPAN_UNIT_SHIFT;
 const ALL_PAGES = 0xff;
@@ -84,6 +90,8 @@ for (let mask = 0; mask < 256; mask++) {
 export class Heap {
   readonly pool: ChunkPool;
   readonly control: Int32Array;
+  /** The thread whose views these are. */
+  readonly thread: number;
   /** Views by chunk number. The arrays keep their identity; a dropped chunk's view is empty. */
   readonly i32: Int32Array[];
   readonly u8: Uint8Array[];
@@ -93,6 +101,7 @@ export class Heap {
 
   constructor(control: Int32Array, host: PoolHost, checked: boolean) {
     this.control = control;
+    this.thread = host.thread;
     this.pool = new ChunkPool(control, host, checked);
     this.i32 = this.pool.i32;
     this.u8 = this.pool.u8;
@@ -146,17 +155,15 @@ export class Heap {
     else this.freeRemote(kind >>> 16, shard, p);
   }
 
-  /** A block over 64 KiB: a run of spans of the pool. Needs no shard's lock. */
-  allocLarge(units: number): number {
+  /**
+   * A block over 64 KiB: a run of spans of the pool. Needs no shard's lock. With a `mark`, its first
+   * word is 0 and its second the mark before anybody else can find it.
+   */
+  allocLarge(units: number, mark = 0): number {
     if (units > CHUNK_BYTES_MAX / UNIT_BYTES) return 0;
     const spans = (units + SPAN_UNITS - 1) >>> SPAN_UNIT_SHIFT;
-    const p = this.pool.take(spans);
+    const p = this.pool.takeLarge(spans, mark);
     if (p === 0) return 0;
-    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
-    const row = pageRow(p >>> PAGE_UNIT_SHIFT);
-    m[row + P_KIND] = KIND_LARGE;
-    m[row + P_USED] = spans;
-    Atomics.add(this.control, H_LARGE_UNITS, spans << SPAN_UNIT_SHIFT);
     if (this.blocks !== null) this.blocks.allocated(p);
     return p;
   }
@@ -175,10 +182,30 @@ export class Heap {
     const row = pageRow(p >>> PAGE_UNIT_SHIFT);
     assert((m[row + P_KIND] as number) === KIND_LARGE, "freeLarge: not a large block");
     if (this.blocks !== null) this.blocks.freed(p);
-    const spans = m[row + P_USED] as number;
-    m[row + P_KIND] = KIND_FREE;
-    Atomics.sub(this.control, H_LARGE_UNITS, spans << SPAN_UNIT_SHIFT);
-    this.pool.give(p, spans);
+    this.pool.giveLarge(p);
+  }
+
+  /** Calls `visit` with every large block; in `pool.frozen` only. */
+  eachLarge(visit: (p: number) => void): void {
+    const { control } = this;
+    for (let chunk = 0; chunk < CHUNKS_MAX; chunk++) {
+      const row = CHUNK_ROWS_AT + chunk * CHUNK_ROW_WORDS;
+      if (control[row + CHUNK_STATE] === 0) continue;
+      const m = this.i32[chunk] as Int32Array;
+      const bits = BITMAPS_AT + chunk * BITMAP_WORDS;
+      let span = control[row + CHUNK_FIRST_SPAN] as number;
+      const end = span + (control[row + CHUNK_SPANS] as number);
+      while (span < end) {
+        const isFree = ((control[bits + (span >>> 5)] as number) & (1 << (span & 31))) !== 0;
+        const at = pageRow(span * PAGES_PER_SPAN);
+        if (isFree || m[at + P_KIND] !== KIND_LARGE) {
+          span++;
+          continue;
+        }
+        visit((chunk << CHUNK_SHIFT) | (span << SPAN_UNIT_SHIFT));
+        span += m[at + P_USED] as number;
+      }
+    }
   }
 
   private takeFromSlab(row: number, slab: number, cls: number): number {
@@ -463,9 +490,4 @@ export class Heap {
     m[at + P_NEXT] = 0;
     m[at + P_PREVIOUS] = 0;
   }
-}
-
-/** Index of a page's row in its chunk's Int32 view. */
-function pageRow(page: number): number {
-  return (page & PAGE_IN_CHUNK) * PAGE_ROW_WORDS;
 }

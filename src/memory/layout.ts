@@ -152,6 +152,14 @@ export const KIND_SLAB_BODY = 2;
 /** First page of a run of spans; P_USED: how many. */
 export const KIND_LARGE = 3;
 
+/** Page number in its chunk. */
+export const PAGE_IN_CHUNK = 0x1ffff;
+
+/** Index of a page's row in its chunk's Int32 view. */
+export function pageRow(page: number): number {
+  return (page & PAGE_IN_CHUNK) * PAGE_ROW_WORDS;
+}
+
 export function controlWords(shards: number): number {
   return SHARDS_AT + shards * SHARD_ROW_WORDS;
 }

@@ -25,12 +25,19 @@ import {
   H_CHUNK_BYTES,
   H_CHUNK_VERSION,
   H_FREE_SPANS,
+  H_LARGE_UNITS,
   H_POOL_LOCK,
   H_SPANS_LIMIT,
   H_SPANS_PEAK,
   H_SPANS_USED,
+  KIND_FREE,
+  KIND_LARGE,
+  P_KIND,
+  P_USED,
   PAGE_BYTES,
   PAGE_ROW_WORDS,
+  PAGE_UNIT_SHIFT,
+  pageRow,
   SPAN_UNIT_SHIFT,
   UNIT_MASK,
 } from "./layout.ts";
@@ -133,6 +140,42 @@ export class ChunkPool {
   /** Pointer to `spans` neighbouring spans, 0 when memory is out. */
   take(spans: number): number {
     this.lock();
+    const p = this.takeLocked(spans);
+    this.unlock();
+    return p;
+  }
+
+  /**
+   * Takes spans as a block of their own, of which nobody sees a part: the thread may end at any
+   * moment. For the mark see `Heap.allocLarge`.
+   */
+  takeLarge(spans: number, mark: number): number {
+    this.lock();
+    const p = this.takeLocked(spans);
+    if (p !== 0) {
+      const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
+      const row = pageRow(p >>> PAGE_UNIT_SHIFT);
+      m[row + P_KIND] = KIND_LARGE;
+      m[row + P_USED] = spans;
+      if (mark !== 0) {
+        const at = (p & UNIT_MASK) << 1;
+        m[at] = 0;
+        m[at + 1] = mark;
+      }
+      this.countLarge(spans);
+    }
+    this.unlock();
+    return p;
+  }
+
+  /** Units of large blocks; an int32 that wraps. */
+  private countLarge(spans: number): void {
+    const { control } = this;
+    const units = spans << SPAN_UNIT_SHIFT;
+    control[H_LARGE_UNITS] = ((control[H_LARGE_UNITS] as number) + units) | 0;
+  }
+
+  private takeLocked(spans: number): number {
     // What `find` chooses may be in a chunk that another thread made.
     this.sync();
     const isAllowed = this.isAllowed(spans);
@@ -143,12 +186,28 @@ export class ChunkPool {
       this.control[H_SPANS_USED] = used;
       if (used > (this.control[H_SPANS_PEAK] as number)) this.control[H_SPANS_PEAK] = used;
     }
-    this.unlock();
     return p;
   }
 
   give(p: number, spans: number): void {
     this.lock();
+    this.giveLocked(p, spans);
+    this.unlock();
+  }
+
+  /** Undoes `takeLarge`. */
+  giveLarge(p: number): void {
+    this.lock();
+    const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
+    const row = pageRow(p >>> PAGE_UNIT_SHIFT);
+    const spans = m[row + P_USED] as number;
+    m[row + P_KIND] = KIND_FREE;
+    this.countLarge(-spans);
+    this.giveLocked(p, spans);
+    this.unlock();
+  }
+
+  private giveLocked(p: number, spans: number): void {
     const chunk = p >>> CHUNK_SHIFT;
     const first = (p & UNIT_MASK) >>> SPAN_UNIT_SHIFT;
     const bits = BITMAPS_AT + chunk * BITMAP_WORDS;
@@ -166,7 +225,6 @@ export class ChunkPool {
     this.control[H_FREE_SPANS] = (this.control[H_FREE_SPANS] as number) + spans;
     this.control[H_SPANS_USED] = (this.control[H_SPANS_USED] as number) - spans;
     if (free === (this.control[row + CHUNK_SPANS] as number)) this.dropIfSpare(chunk, row);
-    this.unlock();
   }
 
   /**

@@ -12,8 +12,8 @@ import {
   P_BUMP,
   P_KIND,
   P_USED,
-  PAGE_ROW_WORDS,
   PAGE_UNIT_SHIFT,
+  pageRow,
   SPAN_UNIT_SHIFT,
   UNIT_MASK,
 } from "../memory/layout.ts";
@@ -80,11 +80,6 @@ export function newHeapCheck(heap: Heap): HeapCheck {
     freed: new Marks(heap),
     reachedUnits: 0,
   };
-}
-
-/** Index of a page's row in its chunk's Int32 view. */
-export function pageRow(page: number): number {
-  return (page & 0x1ffff) * PAGE_ROW_WORDS;
 }
 
 export function hex(p: number): string {

@@ -3,7 +3,7 @@
  * in use was reached, or is on a stack of remote frees, or belongs to a request that is not yet
  * run. Runs after the walk over what points to blocks.
  */
-import { BIG_BLOCK_LOOSE, BIG_BLOCK_ORPHAN } from "../keyspace/big-block.ts";
+import { BIG_BLOCK_ORPHAN, isLoose } from "../keyspace/big-block.ts";
 import { CHUNKS_MAX } from "../limits.ts";
 import {
   BITMAP_WORDS,
@@ -33,6 +33,7 @@ import {
   P_USED,
   PAGE_UNIT_SHIFT,
   PAGES_PER_SPAN,
+  pageRow,
   S_CLASS_LISTS,
   S_QUARANTINE_FIRST,
   S_REMOTE_FREE,
@@ -51,7 +52,7 @@ import {
   SLAB_PAGES,
   SLAB_UNITS,
 } from "../memory/size-classes.ts";
-import { type HeapCheck, hex, pageRow, unitsAt } from "./heap-check-marks.ts";
+import { type HeapCheck, hex, unitsAt } from "./heap-check-marks.ts";
 
 const PAGE_CHUNK_SHIFT = CHUNK_SHIFT - PAGE_UNIT_SHIFT;
 const ALL_PAGES = (1 << PAGES_PER_SPAN) - 1;
@@ -218,7 +219,7 @@ function checkLoose(check: HeapCheck, p: number): void {
   const m = check.heap.i32[p >>> CHUNK_SHIFT] as Int32Array;
   const at = (p & UNIT_MASK) << 1;
   if ((Atomics.load(m, at) & BIG_BLOCK_ORPHAN) !== 0) return;
-  if (m[at + BIG_BLOCK_LOOSE] === 1) return;
+  if (isLoose(m, at)) return;
   check.findings.add(`large block ${hex(p)} is in use and nothing points to it`);
 }
 

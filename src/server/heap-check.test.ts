@@ -15,6 +15,7 @@ import {
   P_FREE_HEAD,
   P_USED,
   PAGE_UNIT_SHIFT,
+  pageRow,
   S_CLASS_LISTS,
   S_SPANS,
   S_UNITS_USED,
@@ -26,7 +27,6 @@ import { KEY_COMMANDS } from "../types/keys/commands.ts";
 import { STRING_COMMANDS } from "../types/string/commands.ts";
 import { TestStore } from "../types/test-support.ts";
 import { checkHeap } from "./heap-check.ts";
-import { pageRow } from "./heap-check-marks.ts";
 
 const COMMANDS = [...STRING_COMMANDS, ...KEY_COMMANDS];
 const SEED = Number(process.env["ZEROHOP_TEST_SEED"] ?? 20261130);

@@ -55,8 +55,8 @@ export class RefusingHeap extends Heap {
     return this.#refuses() ? 0 : super.alloc(shard, units);
   }
 
-  override allocLarge(units: number): number {
-    return this.#refuses() ? 0 : super.allocLarge(units);
+  override allocLarge(units: number, mark = 0): number {
+    return this.#refuses() ? 0 : super.allocLarge(units, mark);
   }
 
   #refuses(): boolean {
