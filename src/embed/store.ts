@@ -78,9 +78,9 @@ export class Store extends Database {
       permissions: config.unixsocketPerm,
     });
     const { host, port } = await listener.open();
+    if (path !== "") return { host, port, path, url: `unix:${path}` };
     const shown = host.includes(":") ? `[${host}]` : host;
-    const url = path === "" ? `redis://${shown}:${port}` : `unix:${path}`;
-    return { host, port, path, url };
+    return { host, port, url: `redis://${shown}:${port}` };
   }
 
   /**

@@ -60,8 +60,8 @@ export type ListenAddress = {
   readonly host: string;
   /** 0 for a unix socket. */
   readonly port: number;
-  /** Empty for TCP. */
-  readonly path: string;
+  /** Of a unix socket only. */
+  readonly path?: string;
   /** redis://host:port or unix:path, as clients take it. */
   readonly url: string;
 };

@@ -4,8 +4,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { WholeHandle } from "../../src/embed/handle.ts";
 import { busyWord, Members } from "../../src/embed/members.ts";
 import { open, type Store } from "../../src/index.ts";
-import { shardRow } from "../../src/memory/layout.ts";
-import { tryAcquire } from "../../src/memory/lock.ts";
+import { H_SHARDS, shardRow } from "../../src/memory/layout.ts";
+import { release, tryAcquire } from "../../src/memory/lock.ts";
+import { ringBell } from "../../src/server/bell.ts";
 import { Random } from "../support/random.ts";
 import { Checker } from "./calls.ts";
 import { resultOf, startWorker, type Task } from "./support.ts";
@@ -92,6 +93,34 @@ function idle(): void {
   Atomics.wait(words, 1, 0);
 }
 
+/** Holds all shards for so many milliseconds, then gives them back as a command does. */
+function holdFor(): void {
+  const store = open({ handle: task.handle });
+  const row = Number(/addr=handle:(\d+)/.exec(String(store.call("CLIENT", "INFO")))?.[1]);
+  const { shared } = task.handle as WholeHandle;
+  const lines = new Int32Array(shared.control);
+  const bells = new Int32Array(shared.bells);
+  const shards = lines[H_SHARDS] as number;
+  for (let shard = 0; shard < shards; shard++) assert.ok(tryAcquire(lines, shardRow(shard), row));
+  Atomics.store(words, 0, 1);
+  Atomics.notify(words, 0);
+  Atomics.wait(words, 1, 0, count);
+  Atomics.store(words, 1, 1);
+  for (let shard = 0; shard < shards; shard++) {
+    const parked = release(lines, shardRow(shard));
+    for (let t = 0; t < 64; t++) if ((parked & (1 << (t & 31))) !== 0) ringBell(bells, t);
+  }
+  store[Symbol.dispose]();
+}
+
+async function listen(): Promise<void> {
+  const store = open({ handle: task.handle });
+  const { port } = await store.listen();
+  Atomics.store(words, 1, port);
+  Atomics.store(words, 0, 1);
+  Atomics.notify(words, 0);
+}
+
 /** Opens and closes handles as long as it lives. */
 function openAndClose(): void {
   for (;;) {
@@ -132,6 +161,10 @@ async function main(): Promise<void> {
       return idle();
     case "open-and-close":
       return openAndClose();
+    case "hold-for":
+      return holdFor();
+    case "listen":
+      return listen();
     case "until-error":
       return untilError(open({ handle: task.handle }));
     default:
