@@ -70,7 +70,7 @@ describe("syntaxOf", () => {
 
   test("a choice of optional filters has no brackets around each", () => {
     const syntax = syntaxOf(command(CLIENT_KILL_META));
-    assert.ok(syntax.startsWith("CLIENT KILL <ip:port | <ID client-id | TYPE <normal | "));
+    assert.ok(syntax.startsWith("CLIENT KILL <ip:port | <ID client-id | TYPE <NORMAL | "));
   });
 });
 

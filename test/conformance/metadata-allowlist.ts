@@ -45,12 +45,6 @@ export const ALLOWED: readonly Allowed[] = [
     reason: "where we do otherwise, COMMAND DOCS says so",
   },
   {
-    commands: ["client|tracking"],
-    path: "docs.arguments[*].name",
-    since: "7.2.0",
-    reason: "flags are named as they are written",
-  },
-  {
     commands: ["client|pause"],
     path: "docs.since",
     since: "7.2.0",

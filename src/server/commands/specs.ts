@@ -115,11 +115,11 @@ export const CLIENT_KILL_META: CommandMeta = {
                 "TYPE",
                 oneOf(
                   "client-type",
-                  token("normal"),
-                  since("3.2.0", token("master")),
-                  token("slave"),
-                  since("5.0.0", token("replica")),
-                  token("pubsub"),
+                  token("NORMAL"),
+                  since("3.2.0", token("MASTER")),
+                  token("SLAVE"),
+                  since("5.0.0", token("REPLICA")),
+                  token("PUBSUB"),
                 ),
               ),
             ),
@@ -160,7 +160,7 @@ export const CLIENT_LIST_META: CommandMeta = {
         "5.0.0",
         token(
           "TYPE",
-          oneOf("client-type", token("normal"), token("master"), token("replica"), token("pubsub")),
+          oneOf("client-type", token("NORMAL"), token("MASTER"), token("REPLICA"), token("PUBSUB")),
         ),
       ),
     ),
@@ -228,7 +228,7 @@ export const CLIENT_SETINFO_META: CommandMeta = {
   complexity: "O(1)",
   summary: "Sets information specific to the client or connection.",
   flags: ["noscript", "loading", "stale"],
-  args: [oneOf("attr", token("lib-name", str("libname")), token("lib-ver", str("libver")))],
+  args: [oneOf("attr", token("LIB-NAME", str("libname")), token("LIB-VER", str("libver")))],
   tips: ["request_policy:all_nodes", "response_policy:all_succeeded"],
 };
 
@@ -254,10 +254,10 @@ export const CLIENT_TRACKING_META: CommandMeta = {
     oneOf("status", token("ON"), token("OFF")),
     opt(token("REDIRECT", int("client-id"))),
     opt(multipleToken(token("PREFIX", str("prefix")))),
-    opt(token("BCAST", "BCAST")),
-    opt(token("OPTIN", "OPTIN")),
-    opt(token("OPTOUT", "OPTOUT")),
-    opt(token("NOLOOP", "NOLOOP")),
+    opt(token("BCAST")),
+    opt(token("OPTIN")),
+    opt(token("OPTOUT")),
+    opt(token("NOLOOP")),
   ],
 };
 
