@@ -194,12 +194,9 @@ export const CAUSES: readonly ErrorCause[] = [
   [
     "ERR CONFIG SET failed (possibly related to argument '…') - …",
     "The rest says why: `can't set immutable config`, `can't set protected config`, `duplicate " +
-      "parameter`, a value of the wrong kind or range, or one that is not supported yet. Nothing of " +
-      "the call has been changed.",
-  ],
-  [
-    "ERR CONFIG SET failed (possibly related to argument 'port') - …",
-    "As above, or the new port cannot be had; the log says why.",
+      "parameter`, a value of the wrong kind or range, or one that is not supported yet; " +
+      "or the system refuses it, as a port that is in use: then the log says why. Nothing of the " +
+      "call has been changed.",
   ],
   [
     "ERR The server is running without a config file",

@@ -144,6 +144,7 @@ export class World {
         tcpPort: 6379,
         ownerPorts: [],
         acceptMode: "single",
+        oomScoreBefore: null,
       },
       nodes: null,
       checked: true,

@@ -13,6 +13,7 @@ import { memoryLimit } from "./env/cgroup.ts";
 import { errorText, systemConfigHost } from "./env/config-host.ts";
 import { entropy, randomHex } from "./env/entropy.ts";
 import { writeLog, writeLogPicture } from "./env/log.ts";
+import { systemOomScore } from "./env/oom-score.ts";
 import { isChecked, processFacts } from "./env/process-facts.ts";
 import { addressSpaceLeft, openFilesMax } from "./env/process-limits.ts";
 import { makeSharedBuffer, SystemClock, systemRandom, systemWaiting } from "./env/system.ts";
@@ -28,6 +29,7 @@ import {
 import type { Config } from "./server/config/config.ts";
 import { load } from "./server/config/load.ts";
 import { logo } from "./server/logo.ts";
+import { applyOomScore } from "./server/oom-score.ts";
 import {
   type Chunks,
   firstChunk,
@@ -95,6 +97,14 @@ function logMode(config: Config): void {
   } else {
     writeLog(config, "notice", `Running mode=${mode}, port=${port}.`);
   }
+}
+
+/** Applies `oom-score-adj`; the score from before, null if it is as it was. */
+function startOomScore(config: Config): number | null {
+  const result = applyOomScore(systemOomScore, config, [], null);
+  if ("before" in result) return result.before;
+  writeLog(config, "warning", `Unable to write oom_score_adj: ${result.error}`);
+  return null;
 }
 
 /** What the wildcards of `bind` stand for: the ready line has room for one address. */
@@ -234,6 +244,7 @@ async function main(): Promise<void> {
   });
   const chunks = firstChunks(shared);
   const runId = randomHex(20);
+  const oomScoreBefore = startOomScore(config);
   const startedMs = clock.unixMs;
   const supervisor = new Supervisor({
     config,
@@ -252,6 +263,7 @@ async function main(): Promise<void> {
       tcpPort,
       ownerPorts,
       acceptMode,
+      oomScoreBefore,
     }),
     nodes(ownerPorts) {
       if (config.owners === 0) return null;

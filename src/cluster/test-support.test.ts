@@ -88,6 +88,7 @@ class OwnerPorts {
         tcpPort: TEST_PORT - 1,
         ownerPorts: nodes.map(({ port }) => port),
         acceptMode: "single",
+        oomScoreBefore: null,
       },
       nodes,
       checked: true,

@@ -100,6 +100,8 @@ export type Server = {
    * when that is so; with an error nothing has changed.
    */
   listenOn(port: number, done: (error: string | null) => void): void;
+  /** Makes the kernel's score what the configuration says with these changes; null, or why not. */
+  setOomScore(changes: readonly Change[]): string | null;
   /** Ends the process as SHUTDOWN does. */
   shutdown(): void;
   /** Wakes threads so that they look at their clients' kill words and their mailboxes. */
@@ -123,6 +125,8 @@ export type Server = {
 
 /** What does not change while the process runs. */
 export type ServerFacts = {
+  /** The kernel's score before `oom-score-adj` was applied at the start; null if it was not. */
+  readonly oomScoreBefore: number | null;
   readonly version: string;
   readonly redisVersion: string;
   readonly runId: string;

@@ -76,6 +76,7 @@ function newStore(options: StoreOptions, commands: CommandTable): WholeHandle {
       tcpPort: 0,
       ownerPorts: [],
       acceptMode: "embedded",
+      oomScoreBefore: null,
     },
   };
 }

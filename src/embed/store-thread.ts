@@ -8,6 +8,7 @@ import type { CommandTable } from "../command/lookup.ts";
 import type { ServerFacts, Session } from "../command/session.ts";
 import { systemConfigHost } from "../env/config-host.ts";
 import type { LoopUse } from "../env/env.ts";
+import type { OomScoreFile } from "../env/oom-score.ts";
 import { openChannel } from "../env/store-channel.ts";
 import {
   block,
@@ -429,6 +430,12 @@ export class StoreThread implements ThreadHost {
   takeControl(): ControlEntry[] {
     return this.bus.takeControl();
   }
+
+  /** The score is the application's. */
+  readonly oomScore: OomScoreFile = {
+    read: () => null,
+    write: () => "the process is the application's",
+  };
 
   listenOn(_port: number, done: (error: string | null) => void): void {
     done("The port of an embedded store belongs to its application.");

@@ -98,6 +98,11 @@ export function heapUsed(): number {
   return getHeapStatistics().used_heap_size;
 }
 
+/** What a list of processes shows, as far as there is room. Of the main thread only. */
+export function setProcessTitle(title: string): void {
+  process.title = Buffer.from(title, "latin1").toString("utf8");
+}
+
 /** Stops this thread, its event loop included. */
 export function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

@@ -132,6 +132,7 @@ export class InlineHost {
       },
       heapUsed: () => 0,
       loopUse: () => ({ cycles: 0, activeMs: 0 }),
+      oomScore: { read: () => null, write: () => "there is no process" },
       usage: () => NO_USAGE,
     };
   }

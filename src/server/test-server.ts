@@ -223,6 +223,7 @@ export class TestServer {
         tcpPort: PORT,
         ownerPorts: (nodes ?? []).map(({ port }) => port),
         acceptMode: "single",
+        oomScoreBefore: null,
       },
       nodes,
       checked: true,

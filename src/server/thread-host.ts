@@ -26,6 +26,7 @@ import {
   takeConnections,
 } from "../env/handle-pipe.ts";
 import { writeLog } from "../env/log.ts";
+import { type OomScoreFile, systemOomScore } from "../env/oom-score.ts";
 import { type AcceptedHandle, SocketLink } from "../env/socket-link.ts";
 import {
   block,
@@ -53,7 +54,7 @@ import { newLockCounters, type SharedState, viewShared } from "./shared-state.ts
 import { type ThreadHost, ThreadServer } from "./thread-server.ts";
 import { Topology, type TopologyNode } from "./topology.ts";
 
-const TICK_MS = 100;
+const SECOND_MS = 1000;
 const SLOW_TICK_MS = 1000;
 /** Pause of a thread that is behind with expiry or freeing: it gives them a fourth of its time. */
 const CATCH_UP_MS = 3;
@@ -112,6 +113,7 @@ export function runThread(commands: CommandTable): void {
 }
 
 class WorkerThread implements ThreadHost {
+  readonly oomScore: OomScoreFile = systemOomScore;
   private readonly start: ThreadStart;
   private readonly port: MessagePort;
   private readonly commands: CommandTable;
@@ -213,11 +215,13 @@ class WorkerThread implements ThreadHost {
       isBehind = server.catchUp();
       if (isBehind) systemTimers.after(CATCH_UP_MS, catchUp);
     };
-    systemTimers.every(TICK_MS, () => {
+    const tick = (): void => {
+      systemTimers.after(SECOND_MS / server.config.hz, tick);
       if (!server.tick() || isBehind) return;
       isBehind = true;
       systemTimers.after(CATCH_UP_MS, catchUp);
-    });
+    };
+    tick();
   }
 
   private post(message: ToSupervisor): void {
@@ -370,7 +374,7 @@ class WorkerThread implements ThreadHost {
       ...flightRecord(this.control, this.start.thread, this.commands),
       "=== end of report ===",
     ];
-    writeSync(2, `${lines.join("\n")}\n`);
+    if (this.config.flag("crash-log-enabled")) writeSync(2, `${lines.join("\n")}\n`);
     process.kill(process.pid, "SIGABRT");
   }
 }

@@ -7,6 +7,7 @@ import type { Command } from "../command/command.ts";
 import type { CommandTable } from "../command/lookup.ts";
 import type { Server, ServerFacts } from "../command/session.ts";
 import type { Link, LoopUse, RandomSource } from "../env/env.ts";
+import type { OomScoreFile } from "../env/oom-score.ts";
 import type { Usage } from "../env/usage.ts";
 import { expireSlice } from "../keyspace/expiry.ts";
 import { freeGarbageSlice } from "../keyspace/garbage.ts";
@@ -30,6 +31,7 @@ import type { LatencyEvents } from "./latency-events.ts";
 import type { LatencyHistograms } from "./latency-histogram.ts";
 import { Mailboxes } from "./mailbox.ts";
 import { Monitors } from "./monitors.ts";
+import { applyOomScore } from "./oom-score.ts";
 import { Pause } from "./pause.ts";
 import { ClientSession } from "./session.ts";
 import type { SlowLog } from "./slow-log.ts";
@@ -54,6 +56,8 @@ export type ControlEntry =
   | { kind: "active-expire"; on: boolean }
   | { kind: "cron-paused"; on: boolean }
   | { kind: "replication-id"; id: string }
+  /** See `oom-score.ts`. */
+  | { kind: "oom-score"; before: number | null }
   /** Statistics were set to zero. */
   | { kind: "stats-reset" }
   | { kind: "pause"; nowMs: number; endMs: number; isAll: boolean }
@@ -75,6 +79,7 @@ export type ThreadHost = ControlChannel<ControlEntry> & {
   shutdown(): void;
   heapUsed(): number;
   loopUse(): LoopUse;
+  readonly oomScore: OomScoreFile;
   usage(): Usage;
 };
 
@@ -115,6 +120,7 @@ export class ThreadServer implements Server {
   readonly random: RandomSource;
   readonly facts: ServerFacts;
   replicationId: string;
+  private oomScoreBefore: number | null;
   readonly thread: number;
   readonly threads: number;
   readonly shards: number;
@@ -164,6 +170,7 @@ export class ThreadServer implements Server {
     this.random = parts.random;
     this.facts = parts.facts;
     this.replicationId = parts.facts.runId;
+    this.oomScoreBefore = parts.facts.oomScoreBefore;
     this.portAtStart = parts.config.port;
     this.thread = parts.thread;
     this.threads = parts.threads;
@@ -224,6 +231,9 @@ export class ThreadServer implements Server {
         return;
       case "replication-id":
         this.replicationId = entry.id;
+        return;
+      case "oom-score":
+        this.oomScoreBefore = entry.before;
         return;
       case "stats-reset":
         this.dispatcher.restartSamples();
@@ -611,6 +621,14 @@ export class ThreadServer implements Server {
 
   listenOn(port: number, done: (error: string | null) => void): void {
     this.host.listenOn(port, done);
+  }
+
+  setOomScore(changes: readonly Change[]): string | null {
+    const result = applyOomScore(this.host.oomScore, this.config, changes, this.oomScoreBefore);
+    if ("error" in result) return result.error;
+    const { before } = result;
+    if (before !== this.oomScoreBefore) this.controlLog.publish({ kind: "oom-score", before });
+    return null;
   }
 
   shutdown(): void {

@@ -28,12 +28,13 @@ import {
 } from "../env/handle-pipe.ts";
 import { writeLog } from "../env/log.ts";
 import type { AcceptedHandle } from "../env/socket-link.ts";
-import { collectGarbage, soon, systemTimers } from "../env/system.ts";
+import { collectGarbage, setProcessTitle, soon, systemTimers } from "../env/system.ts";
 import { Stats } from "../keyspace/stats.ts";
 import { THREAD_CODE_MB } from "../limits.ts";
 import type { ChunkMessage } from "../memory/pool.ts";
 import type { BusMessage } from "./bus.ts";
 import type { Change, Config } from "./config/config.ts";
+import { processTitle } from "./process-title.ts";
 import type { SharedState } from "./shared-state.ts";
 import type { ThreadOrder, ThreadServe, ThreadStart, ToSupervisor } from "./thread-host.ts";
 import { BindError, type Bound, bindAll, bindPlain, closeAll } from "./thread-listeners.ts";
@@ -224,7 +225,14 @@ export class Supervisor {
     await done;
     this.handOver();
     this.isReady = true;
+    this.showTitle();
     this.log("notice", `Ready to accept connections ${this.addresses(ownerPorts, plain)}`);
+  }
+
+  private showTitle(): void {
+    const { config } = this;
+    if (!config.flag("set-proc-title")) return;
+    setProcessTitle(processTitle(config, Number(config.get(["port"])[1])));
   }
 
   private addresses(ownerPorts: readonly number[], plain: Bound | undefined): string {
@@ -362,7 +370,10 @@ export class Supervisor {
 
   private take(message: BusMessage): void {
     if (message.to === "control") {
-      if (message.entry.kind === "config") this.config.apply(message.entry.changes);
+      if (message.entry.kind === "config") {
+        this.config.apply(message.entry.changes);
+        this.showTitle();
+      }
       return;
     }
     if (this.plan.openAdmin !== null) this.chunkMessages.push(message.message);

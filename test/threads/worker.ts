@@ -231,6 +231,7 @@ class Worker {
       shutdown: () => {},
       heapUsed: () => 0,
       loopUse: () => ({ cycles: 0, activeMs: 0 }),
+      oomScore: { read: () => null, write: () => "" },
       usage: () => ({
         userSeconds: 0,
         systemSeconds: 0,

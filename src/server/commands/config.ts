@@ -4,9 +4,10 @@ import { replyHelp } from "../../command/help.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Reply } from "../../protocol/reply.ts";
-import type { Change } from "../config/config.ts";
+import { type Change, setError } from "../config/config.ts";
 import { rewriteConfig } from "../config/rewrite.ts";
 import { findDirective } from "../config/table.ts";
+import { concernsOomScore } from "../oom-score.ts";
 import {
   CONFIG_GET_META,
   CONFIG_HELP_META,
@@ -38,7 +39,7 @@ export const CONFIG_GET: CommandSpec = {
 };
 
 function portError(reason: string): string {
-  return `ERR CONFIG SET failed (possibly related to argument 'port') - ${reason}`;
+  return setError("port", reason);
 }
 
 /** Nothing is changed before the new port is open, and the reply waits for it. */
@@ -51,9 +52,26 @@ function movePort(session: Session, port: number, changes: Change[]): void {
         server.publishConfig(changes);
         reply.ok();
       } else {
+        if (concernsOomScore(changes)) server.setOomScore([]);
         reply.error(portError(error));
       }
     }),
+  );
+}
+
+/** The score for the changes, at once; null, or the reply's error. */
+function oomScoreError(session: Session, changes: readonly Change[]): string | null {
+  if (!concernsOomScore(changes)) return null;
+  const { server } = session;
+  const error = server.setOomScore(changes);
+  if (error === null) return null;
+  // Of several changes one may have been written.
+  server.setOomScore([]);
+  server.log("warning", `Unable to write oom_score_adj: ${error}`);
+  const named = changes.some(({ name }) => name === "oom-score-adj");
+  return setError(
+    named ? "oom-score-adj" : "oom-score-adj-values",
+    "Failed to set current oom_score_adj. Check server logs.",
   );
 }
 
@@ -87,6 +105,11 @@ export const CONFIG_SET: CommandSpec = {
     const port = changes.find(({ name }) => name === "port");
     if (port?.text === "auto") {
       reply.error(portError("argument couldn't be parsed into an integer"));
+      return;
+    }
+    const scoreError = oomScoreError(session, changes);
+    if (scoreError !== null) {
+      reply.error(scoreError);
       return;
     }
     if (port !== undefined && Number(port.text) !== server.tcpPort) {

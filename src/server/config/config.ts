@@ -349,5 +349,10 @@ function failed(error: string): SetResult {
 }
 
 function failedAt(name: string, reason: string): SetResult {
-  return failed(`ERR CONFIG SET failed (possibly related to argument '${name}') - ${reason}`);
+  return failed(setError(name, reason));
+}
+
+/** The reply to a CONFIG SET that one of its directives is to blame for. */
+export function setError(name: string, reason: string): string {
+  return `ERR CONFIG SET failed (possibly related to argument '${name}') - ${reason}`;
 }

@@ -78,7 +78,7 @@ export const MEMORY: readonly Directive[] = [
     type: cappedInteger(BigInt(HZ_MIN), BigInt(HZ_MAX)),
     default: "10",
     set: "live",
-    support: "accepted",
+    support: "works",
     summary: "Rounds of background work in a second.",
   },
   {

@@ -125,7 +125,7 @@ export const PROCESS: readonly Directive[] = [
     type: yesNo,
     default: "yes",
     set: "fixed",
-    support: "accepted",
+    support: "works",
     summary: "Shows the server's state in the list of processes.",
   },
   {
@@ -133,7 +133,7 @@ export const PROCESS: readonly Directive[] = [
     type: text({ check: titleTemplateError }),
     default: "{title} {listen-addr} {server-mode}",
     set: "live",
-    support: "accepted",
+    support: "works",
     summary: "Form of the title in the list of processes.",
   },
   {
@@ -199,7 +199,7 @@ export const PROCESS: readonly Directive[] = [
     type: yesNo,
     default: "yes",
     set: "live",
-    support: "accepted",
+    support: "works",
     summary: "Writes a report when the process crashes.",
   },
   {
@@ -241,7 +241,7 @@ export const PROCESS: readonly Directive[] = [
     type: oneOf(["no", "yes", "relative", "absolute"], { relative: "yes" }),
     default: "no",
     set: "live",
-    support: "default",
+    support: "works",
     summary: "Tells the kernel which process to kill first when memory runs out.",
   },
   {
@@ -249,7 +249,7 @@ export const PROCESS: readonly Directive[] = [
     type: oomScores,
     default: "0 200 800",
     set: "live",
-    support: "accepted",
+    support: "works",
     summary: "Scores of a master, a replica and a background child for oom-score-adj.",
   },
   {
