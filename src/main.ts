@@ -243,9 +243,8 @@ async function main(): Promise<void> {
     checked: isChecked(),
   });
   const chunks = firstChunks(shared);
-  const runId = randomHex(20);
   const oomScoreBefore = startOomScore(config);
-  const startedMs = clock.unixMs;
+  const identity = { runId: randomHex(20), nodeId, startedMs: clock.unixMs, oomScoreBefore };
   const supervisor = new Supervisor({
     config,
     shared,
@@ -255,15 +254,12 @@ async function main(): Promise<void> {
     facts: (tcpPort, ownerPorts, acceptMode): ServerFacts => ({
       version: VERSION,
       redisVersion: REDIS_VERSION,
-      runId,
-      nodeId,
-      startedMs,
+      ...identity,
       ...processFacts(),
       archBits: 64,
       tcpPort,
       ownerPorts,
       acceptMode,
-      oomScoreBefore,
     }),
     nodes(ownerPorts) {
       if (config.owners === 0) return null;
@@ -276,8 +272,9 @@ async function main(): Promise<void> {
         ? null
         : (view) => openAdmin(config, new SystemClock(), shared, chunks, view),
   });
-  process.on("SIGTERM", () => supervisor.end("Received SIGTERM scheduling shutdown..."));
-  process.on("SIGINT", () => supervisor.end("Received SIGINT scheduling shutdown..."));
+  for (const signal of ["SIGTERM", "SIGINT"]) {
+    process.on(signal, () => supervisor.end(`Received ${signal} scheduling shutdown...`));
+  }
   supervisor.log(
     "notice",
     `ZeroHop ${VERSION} (Redis ${REDIS_VERSION}), ${config.threads} threads, ${config.shards} shards`,

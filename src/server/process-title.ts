@@ -1,4 +1,4 @@
-/** What a list of processes shows: the directive `proc-title-template` with its variables put in. */
+/** What a list of processes shows: the directive `proc-title-template`, its variables put in. */
 import type { Config } from "./config/config.ts";
 
 const PROGRAM = "zerohop";
