@@ -18,11 +18,13 @@ import { isChecked, processFacts } from "./env/process-facts.ts";
 import { addressSpaceLeft, openFilesMax } from "./env/process-limits.ts";
 import { makeSharedBuffer, SystemClock, systemRandom, systemWaiting } from "./env/system.ts";
 import {
+  CHUNKS_MAX,
   CLIENT_ROWS,
   DESCRIPTORS_OWN,
   DESCRIPTORS_PER_THREAD,
   HEAP_SHARE,
   HTTP_CONNECTIONS_MAX,
+  MAXMEMORY_SENSIBLE_BYTES,
   THREAD_ADDRESS_BYTES,
   THREAD_ADDRESS_BYTES_22,
 } from "./limits.ts";
@@ -170,6 +172,22 @@ function nodeIdOf(config: Config): string {
   return id.nodeId;
 }
 
+/** What is odd about maxmemory, or nothing: Redis's words, and what the heap cannot have. */
+function maxmemoryWarning(config: Config): string {
+  const { maxmemory, memoryChunk } = config;
+  if (maxmemory > 0 && maxmemory < MAXMEMORY_SENSIBLE_BYTES) {
+    return (
+      "WARNING: You specified a maxmemory value that is less than 1MB (current value is " +
+      `${maxmemory} bytes). Are you sure this is what you really want?`
+    );
+  }
+  if (maxmemory <= CHUNKS_MAX * memoryChunk) return "";
+  return (
+    `WARNING: maxmemory (${maxmemory} bytes) is more than ${CHUNKS_MAX} chunks of ${memoryChunk} ` +
+    "bytes can hold: writes are answered with -OOM before anything is evicted."
+  );
+}
+
 /** How many clients there are descriptors for; lowers `maxclients` to that, as Redis does. */
 function clientPlaces(config: Config): { most: number; warning: string } {
   const files = openFilesMax();
@@ -282,6 +300,8 @@ async function main(): Promise<void> {
   if (places.warning !== "") supervisor.log("warning", places.warning);
   logMode(config);
   supervisor.log("notice", "Server initialized");
+  const memoryWarning = maxmemoryWarning(config);
+  if (memoryWarning !== "") supervisor.log("warning", memoryWarning);
   try {
     await supervisor.start();
   } catch (error) {

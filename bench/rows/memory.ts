@@ -2,7 +2,7 @@
  * Row `memory`: bytes per key of `key:<i>` with a decimal, a 16-byte and a 256-byte value.
  *
  * The figure is (used_memory with the keys - used_memory without) / keys: for us blocks at class
- * size plus tables and roots, for redis-server what its allocator counts. Beside it what the
+ * size plus tables and roots (mem_database_roots), for redis-server what its allocator counts. Beside it what the
  * allocator took from the system (allocator_active) and resident memory. A fresh server per model.
  */
 import { infoNumber, settledInfo } from "../control.ts";
@@ -25,7 +25,7 @@ export interface BytesPerKey {
 async function look(target: Target): Promise<BytesPerKey> {
   const fields = await settledInfo(target.control, "used_memory");
   return {
-    used: infoNumber(fields, "used_memory"),
+    used: infoNumber(fields, "used_memory") + Number(fields.get("mem_database_roots") ?? 0),
     active: infoNumber(fields, "allocator_active"),
     resident: residentBytes(target.server.pid),
   };

@@ -27,6 +27,21 @@ const STAT_METRICS: Readonly<Record<Counted, StatMetric | null>> = {
   keyspace_misses: ["counter", "keyspace_misses_total", "Reads that did not."],
   expired_keys: ["counter", "expired_keys_total", "Keys removed because their time had passed."],
   evicted_keys: ["counter", "evicted_keys_total", "Keys evicted because of maxmemory."],
+  eviction_exceeded_ms: [
+    "counter",
+    "eviction_exceeded_milliseconds_total",
+    "Milliseconds for which more than maxmemory was in use, once they are over.",
+  ],
+  eviction_slice_max_usec: [
+    "gauge",
+    "eviction_slice_max_usec",
+    "Longest microseconds of eviction at a stretch; CONFIG RESETSTAT clears it.",
+  ],
+  memory_waits: [
+    "counter",
+    "memory_waits_total",
+    "Times that a session was set aside until keys were evicted.",
+  ],
   error_replies: ["counter", "error_replies_total", "Error replies."],
   protocol_errors: [
     "counter",
@@ -68,7 +83,7 @@ const STAT_METRICS: Readonly<Record<Counted, StatMetric | null>> = {
   parked_sessions: [
     "counter",
     "parked_sessions_total",
-    "Times that a session was set aside because of a lock.",
+    "Times that a session was set aside because of a lock or of memory.",
   ],
   mailbox_messages: ["counter", "mailbox_messages_total", "Messages between threads."],
   lazyfreed_objects: [

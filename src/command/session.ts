@@ -117,8 +117,10 @@ export type Server = {
   changeReplicationId(): void;
   /** Runs something under a shard's lock; false if that was not had within a millisecond. */
   withShard(shard: number, run: () => void): boolean;
-  /** Bytes in blocks of the heap. */
+  /** Bytes in blocks of the heap, without the roots of databases: what `maxmemory` bounds. */
   usedMemory(): number;
+  /** Milliseconds for which that has been more than `maxmemory`, 0 if it is not. */
+  memoryExceededMs(): number;
   usage(): Usage;
   log(level: "debug" | "verbose" | "notice" | "warning", text: string): void;
 };

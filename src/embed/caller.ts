@@ -23,7 +23,8 @@ export class Caller {
     this.session = new StoreSession(server, { id, row, db });
     const work = <T>(run: () => T): T => thread.work(run);
     this.reader = new ReplyReader(thread.reply, work);
-    this.request = new RequestWriter(server.store.heap, work);
+    const { memory, store } = server;
+    this.request = new RequestWriter(store.heap, work, (bytes) => memory.admitArgument(bytes));
   }
 
   begin(name: CommandName): void {

@@ -13,6 +13,7 @@ import { bigStart, makeBigBlock } from "../keyspace/big-block.ts";
 import { BIG_ARGUMENT_BYTES } from "../limits.ts";
 import type { Heap } from "../memory/heap.ts";
 import { CHUNK_SHIFT } from "../memory/layout.ts";
+import { ADMITTED, LATER, type ParserLimits } from "../protocol/parser.ts";
 import type { Word } from "./types.ts";
 
 type Utf8Access = {
@@ -55,9 +56,11 @@ export class RequestWriter {
   isSpecial = false;
   private readonly heap: Heap;
   private readonly work: HeapWork;
+  private readonly admitLong: ParserLimits["admitLong"];
   private at = NAMES_BYTES;
 
-  constructor(heap: Heap, work: HeapWork) {
+  constructor(heap: Heap, work: HeapWork, admitLong: ParserLimits["admitLong"]) {
+    this.admitLong = admitLong;
     this.heap = heap;
     this.work = work;
     this.renew(INITIAL_BYTES);
@@ -165,7 +168,7 @@ export class RequestWriter {
     const i = args.count;
     const at = this.at;
     this.isSpecial = true;
-    const block = this.work(() => makeBigBlock(heap, bytes));
+    const block = this.work(() => this.makeBlock(bytes));
     if (block === 0) {
       this.outOfMemory = true;
       this.added(at, at);
@@ -179,6 +182,13 @@ export class RequestWriter {
     write(source, start);
     this.added(start, start + bytes);
     this.at = at;
+  }
+
+  /** A block for a long argument, once there is room for it; 0 when memory is out. */
+  private makeBlock(bytes: number): number {
+    let verdict = LATER;
+    while (verdict === LATER) verdict = this.admitLong(bytes);
+    return verdict === ADMITTED ? makeBigBlock(this.heap, bytes) : 0;
   }
 
   private grow(bytes: number): void {

@@ -75,6 +75,7 @@ export class StoreThread implements ThreadHost {
   readonly control: Int32Array;
   private readonly locks: StoreLocks;
   readonly bells: Int32Array;
+  readonly isBlocking: true = true;
   readonly server: ThreadServer;
   readonly reply: Reply;
   readonly clientId: number;
@@ -204,6 +205,7 @@ export class StoreThread implements ThreadHost {
     reply.errors = 0;
     this.execute(session, args);
     if (reply.errors !== 0) this.relieve(session, args);
+    server.memory.release();
     if (server.isAttentive) this.work(() => server.afterTurn());
     if (reply.isOverflown) this.overflown();
   }

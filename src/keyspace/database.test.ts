@@ -8,6 +8,7 @@ import { dismantle, eachRecord } from "../structures/table-walks.ts";
 import { STRING_COMMANDS } from "../types/string/commands.ts";
 import { bulk, error, NIL, OK, TestStore } from "../types/test-support.ts";
 import type { Database } from "./database.ts";
+import { freeRoots } from "./roots.ts";
 
 const MIB = 1024 * 1024;
 
@@ -21,7 +22,7 @@ function empty(t: TestStore, db: Database): void {
     const shard = store.shardOf(slot);
     dismantle(store.table, shard, cells, base + slot, 1e9, (p) => db.freeRecord(shard, p));
   }
-  store.heap.freeLarge(pointer);
+  freeRoots(store.heap, pointer);
   for (let shard = 0; shard < store.shards; shard++) store.heap.trim(shard);
 }
 
@@ -88,7 +89,7 @@ test("freeing the records of a flushed database leaves the counts of the new one
   const cells = store.heap.i32[pointer >>> CHUNK_SHIFT] as Int32Array;
   const cell = ((pointer & 0x7ffffff) << 1) + slot;
   dismantle(store.table, 0, cells, cell, 10, (p) => db.freeRecord(0, p));
-  store.heap.freeLarge(pointer);
+  freeRoots(store.heap, pointer);
   assert.equal(db.slotBytes(slot), bytes);
   t.check();
 });

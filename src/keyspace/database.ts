@@ -50,9 +50,10 @@ import {
   C_EXPIRES,
   C_KEYS,
   COUNTER_WORDS,
+  freeRoots,
+  makeRoots,
   ROOT_COUNTERS_AT,
   ROOT_UNITS_AT,
-  rootWords,
 } from "./roots.ts";
 import { statIndex } from "./stats.ts";
 import type { Store } from "./store.ts";
@@ -60,6 +61,7 @@ import type { Store } from "./store.ts";
 const HITS = statIndex("keyspace_hits");
 const MISSES = statIndex("keyspace_misses");
 const EXPIRED = statIndex("expired_keys");
+const EVICTED = statIndex("evicted_keys");
 const DIRTY = statIndex("dirty");
 /** Longest value of a short record. */
 const SHORT_VALUE_MAX = 0xffff;
@@ -117,16 +119,17 @@ export class Database extends Records {
     this.cells = NO_CELLS;
   }
 
-  private makeRoots(): boolean {
+  private addRoots(): boolean {
     const { heap, control, shards } = this.store;
-    const words = rootWords(shards);
-    const block = heap.allocLarge((words + 1) >> 1);
+    const block = makeRoots(heap, shards);
     if (block === 0) return false;
-    const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
-    const at = (block & UNIT_MASK) << 1;
-    m.fill(0, at, at + words);
     // Another thread may make the first key of another shard at this moment.
-    if (Atomics.compareExchange(control, this.row, 0, block) !== 0) heap.freeLarge(block);
+    if (Atomics.compareExchange(control, this.row, 0, block) !== 0) freeRoots(heap, block);
+    return this.attach();
+  }
+
+  /** True once the database had a key since it was last flushed. */
+  isMade(): boolean {
     return this.attach();
   }
 
@@ -284,7 +287,7 @@ export class Database extends Records {
     const { heap, table } = this.store;
     const slot = args.slot[i] as number;
     const shard = this.store.shardOf(slot);
-    if (old === 0 && !this.attach() && !this.makeRoots()) return 0;
+    if (old === 0 && !this.attach() && !this.addRoots()) return 0;
     const p = heap.alloc(shard, units);
     if (p === 0) return 0;
     if (old !== 0) {
@@ -519,6 +522,24 @@ export class Database extends Records {
     this.store.stats.add(EXPIRED, 1);
     this.tell("expired", this.bytesOf(p), at, at + this.keyLength(p), "");
     this.removeFound(p, slot, hash);
+  }
+
+  /**
+   * Looks a record up by its pointer, which may be stale, and by the hash that its key had. True if
+   * it is still there; then `evictFound` may follow.
+   */
+  findAgain(p: number, slot: number, hash: number): boolean {
+    return this.store.table.findRecord(this.rootOf(slot), hash, p);
+  }
+
+  /** Evicts the record that `findAgain` just found. Returns the bytes of its blocks. */
+  evictFound(p: number, slot: number, hash: number): number {
+    const at = this.keyAt(p);
+    const bytes = this.bytesUsed(p);
+    this.store.stats.add(EVICTED, 1);
+    this.tell("evicted", this.bytesOf(p), at, at + this.keyLength(p), "");
+    this.removeFound(p, slot, hash);
+    return bytes;
   }
 
   /** Removes a record met on a walk if it has expired. True if it had. */

@@ -7,9 +7,10 @@
  *
  * Segments count in seconds. While a shard has few keys that expire, the walk looks at those of the
  * running second too and so removes them at once; with many it waits until the second is over, so
- * that it looks at each segment once a second at most.
+ * that it looks at each segment once a second at most. Who needs memory has it look at all of them,
+ * and at the words that say when it has been round (`isSwept`).
  */
-import { S_EXPIRY_CURSOR, shardRow } from "../memory/layout.ts";
+import { S_EXPIRY_CURSOR, S_ROUND_BEGAN, S_ROUND_ENDED, shardRow } from "../memory/layout.ts";
 import { NO_EXPIRY } from "../structures/segment.ts";
 import { randomRecord } from "../structures/table-samples.ts";
 import { dueRecords, HASH_END } from "../structures/table-walks.ts";
@@ -46,6 +47,8 @@ type Walk = {
   visits: number;
   slot: number;
   hash: number;
+  /** The running second is looked at too, however many keys expire. */
+  isExact: boolean;
   /** Slot that was drawn for the sample, each with the chance of its expiring keys; -1 none. */
   sampleSlot: number;
   sampleOf: number;
@@ -55,7 +58,7 @@ type Walk = {
  * Removes up to `limit` expired records of a shard whose lock is held. Returns how many; if that is
  * `limit`, there may be more that are due now.
  */
-export function expireSlice(store: Store, shard: number, limit: number): number {
+export function expireSlice(store: Store, shard: number, limit: number, isExact = false): number {
   const { control, databases } = store;
   const most = Math.min(limit, REMOVALS_MAX);
   const at = shardRow(shard) + S_EXPIRY_CURSOR;
@@ -67,21 +70,54 @@ export function expireSlice(store: Store, shard: number, limit: number): number 
     visits: VISITS_MAX,
     slot: 0,
     hash: 0,
+    isExact,
     sampleSlot: -1,
     sampleOf: 0,
   };
   walk.slot = Math.max((place >>> SLOT_SHIFT) & SLOT_MASK, first);
   walk.hash = (place & HASH_MASK) * HASH_STEP;
   // The database that the walk begins in is met twice: from its place on, and up to it.
-  for (let n = 0; n <= databases.length; n++) {
-    if (!walkDatabase(databases[index] as Database, shard, walk)) break;
+  let isRound = true;
+  for (let n = 0; n <= databases.length && isRound; n++) {
+    isRound = walkDatabase(databases[index] as Database, shard, walk);
+    if (!isRound) break;
     index = (index + 1) % databases.length;
     walk.slot = first;
     walk.hash = 0;
+    if (index === 0 && isExact) endRound(store, shard);
+  }
+  if (isRound && isExact) {
+    beginRound(store, shard);
+    endRound(store, shard);
   }
   const step = Math.floor(walk.hash / HASH_STEP);
   control[at] = (index << DATABASE_SHIFT) | (walk.slot << SLOT_SHIFT) | step;
   return most - walk.removals;
+}
+
+/** A round that began at S_ROUND_BEGAN is over, and the next begins. */
+function endRound(store: Store, shard: number): void {
+  const row = shardRow(shard);
+  store.control[row + S_ROUND_ENDED] = store.control[row + S_ROUND_BEGAN] as number;
+  beginRound(store, shard);
+}
+
+function beginRound(store: Store, shard: number): void {
+  store.control[shardRow(shard) + S_ROUND_BEGAN] = roundTime(store.now);
+}
+
+function roundTime(unixMs: number): number {
+  return (Math.floor(unixMs) % 2 ** 32) | 0;
+}
+
+/**
+ * True if all keys of a shard that had expired so many milliseconds ago were removed by a walk that
+ * was exact.
+ */
+export function isSwept(store: Store, shard: number, ms: number): boolean {
+  const ended = store.control[shardRow(shard) + S_ROUND_ENDED] as number;
+  const age = (roundTime(store.clock.unixMs) - ended) | 0;
+  return age >= 0 && age < ms;
 }
 
 /** Goes on to the shard's last slot. False if the budget was spent before. */
@@ -94,7 +130,8 @@ function walkDatabase(db: Database, shard: number, walk: Walk): boolean {
     return true;
   }
   const last = store.firstSlot(shard + 1) - 1;
-  const seconds = store.expirySeconds(store.now) - (expires > EXACT_KEYS_MAX ? 1 : 0);
+  const waits = expires > EXACT_KEYS_MAX && !walk.isExact;
+  const seconds = store.expirySeconds(store.now) - (waits ? 1 : 0);
   const secondsOf = (p: number): number => {
     const expiry = db.expiryOf(p);
     return expiry === 0 ? NO_EXPIRY : store.expirySeconds(expiry);

@@ -23,7 +23,7 @@ import {
 import { release, tryAcquire } from "../memory/lock.ts";
 import { dismantle } from "../structures/table-walks.ts";
 import type { Database } from "./database.ts";
-import { C_GARBAGE_SLOT, C_NEXT_GARBAGE, ROOT_COUNTERS_AT, rootWords } from "./roots.ts";
+import { C_GARBAGE_SLOT, C_NEXT_GARBAGE, freeRoots, makeRoots, ROOT_COUNTERS_AT } from "./roots.ts";
 import { statIndex } from "./stats.ts";
 import type { Store } from "./store.ts";
 import { keysOfShard } from "./walk.ts";
@@ -68,7 +68,7 @@ export function emptyDatabase(db: Database, atOnceMax: number = FREED_AT_ONCE_MA
   if (pointer === 0) {
     if (keys > 0) freeSlots(db);
   } else if (isSmall) {
-    freeRoots(store, pointer);
+    freeNow(store, pointer);
   } else {
     put(store, rootsAt(store, pointer), keys);
   }
@@ -78,10 +78,9 @@ export function emptyDatabase(db: Database, atOnceMax: number = FREED_AT_ONCE_MA
 /** Moves the slots within the scope to a block of roots of their own; 0 if there is no memory. */
 function detachSlots(db: Database): number {
   const { store } = db;
-  const pointer = store.heap.allocLarge((rootWords(store.shards) + 1) >> 1);
+  const pointer = makeRoots(store.heap, store.shards);
   if (pointer === 0) return 0;
   const { cells, base } = rootsAt(store, pointer);
-  cells.fill(0, base, base + rootWords(store.shards));
   for (let slot = db.scopeFirst; slot <= db.scopeLast; slot++) {
     cells[base + slot] = db.detachSlot(slot);
   }
@@ -98,13 +97,13 @@ function freeSlots(db: Database): void {
 }
 
 /** Frees a block of roots and all that hangs on it here and now. */
-function freeRoots(store: Store, pointer: number): void {
+function freeNow(store: Store, pointer: number): void {
   const { cells, base } = rootsAt(store, pointer);
   for (let slot = 0; slot < SLOTS; slot++) {
     if (cells[base + slot] === 0) continue;
     freeSlot(store, slot, cells, base + slot, Number.POSITIVE_INFINITY);
   }
-  store.heap.freeLarge(pointer);
+  freeRoots(store.heap, pointer);
 }
 
 /** Frees up to `most` records of a slot, whose shard is locked. Returns how many. */
@@ -237,7 +236,7 @@ function giveBack(store: Store, roots: Roots, slot: number): boolean {
     return false;
   }
   unlink(store, roots);
-  heap.freeLarge(roots.pointer);
+  freeRoots(heap, roots.pointer);
   release(control, H_GARBAGE_LOCK);
   return true;
 }

@@ -14,6 +14,8 @@
  *   works on the block)
  */
 import { SLOTS } from "../limits.ts";
+import type { Heap } from "../memory/heap.ts";
+import { CHUNK_SHIFT, H_ROOT_UNITS, UNIT_MASK } from "../memory/layout.ts";
 
 export const ROOT_UNITS_AT: number = SLOTS;
 export const ROOT_COUNTERS_AT: number = 2 * SLOTS;
@@ -25,6 +27,18 @@ export const C_TTL_HIGH = 3;
 export const C_NEXT_GARBAGE = 2;
 export const C_GARBAGE_SLOT = 3;
 
-export function rootWords(shards: number): number {
-  return ROOT_COUNTERS_AT + shards * COUNTER_WORDS;
+/** A block of empty roots, 0 when memory is out. */
+export function makeRoots(heap: Heap, shards: number): number {
+  const words = ROOT_COUNTERS_AT + shards * COUNTER_WORDS;
+  const block = heap.allocLarge((words + 1) >> 1);
+  if (block === 0) return 0;
+  Atomics.add(heap.control, H_ROOT_UNITS, heap.blockUnits(block));
+  const at = (block & UNIT_MASK) << 1;
+  (heap.i32[block >>> CHUNK_SHIFT] as Int32Array).fill(0, at, at + words);
+  return block;
+}
+
+export function freeRoots(heap: Heap, block: number): void {
+  Atomics.sub(heap.control, H_ROOT_UNITS, heap.blockUnits(block));
+  heap.freeLarge(block);
 }

@@ -57,6 +57,12 @@ export const H_CONTROL_SERIAL = 12;
 export const H_GARBAGE = 16;
 /** Keys in them. */
 export const H_GARBAGE_COUNT = 17;
+/** Units of all blocks of roots, which `maxmemory` does not count. */
+export const H_ROOT_UNITS = 20;
+/** Units that requests under way may still allocate, as far as they are many. */
+export const H_RESERVED_UNITS = 21;
+/** Since when more than `maxmemory` is in use: milliseconds of the unix time, never 0; 0 = not. */
+export const H_EXCEEDED_SINCE = 22;
 /** Lock line of the span pool: the last lock in the order. */
 export const H_POOL_LOCK = 32;
 /** Lock line of the control log and of the client rows' free list. */
@@ -122,6 +128,12 @@ export const S_REMOTE_REST = 56;
 export const S_QUARANTINE_FIRST = 57;
 export const S_QUARANTINE_LAST = 58;
 export const S_QUARANTINE_COUNT = 59;
+/**
+ * Milliseconds of the unix time at which the expiry walk began the round that it ended last, and
+ * that which it is at, as far as it looked at all that was due.
+ */
+export const S_ROUND_ENDED = 60;
+export const S_ROUND_BEGAN = 61;
 /** Lists of slabs with free blocks, by their first page, one per class. */
 export const S_CLASS_LISTS = 64;
 

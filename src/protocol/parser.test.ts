@@ -8,9 +8,13 @@ import { Args } from "../base/args.ts";
 import { latin1Bytes } from "../base/bytes.ts";
 import type { Heap } from "../memory/heap.ts";
 import { MIB, newHeaps, unitsUsed } from "../memory/heap-test-support.ts";
-import { COMPLETE, NEED_MORE, Parser, type ParserLimits } from "./parser.ts";
+import { ADMITTED, COMPLETE, NEED_MORE, Parser, type ParserLimits } from "./parser.ts";
 
-const LIMITS: ParserLimits = { bulkMax: 512 * MIB, unauthenticated: false };
+const LIMITS: ParserLimits = {
+  bulkMax: 512 * MIB,
+  unauthenticated: false,
+  admitLong: () => ADMITTED,
+};
 
 function newParser(): { parser: Parser; heap: Heap } {
   const heap = newHeaps(1, { shards: 1, chunkBytes: 16 * MIB, checked: true })[0] as Heap;
@@ -71,7 +75,7 @@ test("what is announced is not held before it comes", () => {
 
 test("a length beyond 32 bits, where the limit allows it, is received and refused", () => {
   const { parser, heap } = newParser();
-  const limits = { bulkMax: 2 ** 40, unauthenticated: false };
+  const limits = { ...LIMITS, bulkMax: 2 ** 40 };
   const announced = latin1Bytes(`*1\r\n$${2 ** 32 + 100}\r\n`);
   assert.equal(parser.feed(announced, 0, announced.length, limits), NEED_MORE);
   const more = new Uint8Array(100_000);

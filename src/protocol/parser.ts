@@ -20,6 +20,8 @@ import { splitInline } from "./inline.ts";
 export const COMPLETE = 1;
 export const NEED_MORE = 2;
 export const FAILED = 3;
+/** There is no room for a long argument: feed the rest again later. */
+export const NO_ROOM = 4;
 
 const LF = 10;
 const CR = 13;
@@ -31,6 +33,8 @@ const HEADER = 1;
 const INLINE = 2;
 const BULK_LINE = 3;
 const BULK = 4;
+/** The length of a long argument is known, and it has no block yet. */
+const BULK_ROOM = 5;
 
 const NO_BYTES = new Uint8Array(0);
 const NO_VIEW = new DataView(NO_BYTES.buffer);
@@ -42,7 +46,15 @@ export type ParserLimits = {
   bulkMax: number;
   /** A session that has to authenticate may only send short requests. */
   unauthenticated: boolean;
+  /** Whether a long argument may have a block: ADMITTED, REFUSED or LATER. */
+  admitLong(bytes: number): number;
 };
+
+/** What `admitLong` and the server's gate for memory say. */
+export const ADMITTED = 0;
+export const REFUSED = 1;
+/** The session is to be parked, and resumed when it should try again. */
+export const LATER = 2;
 
 export class Parser {
   readonly args: Args;
@@ -113,6 +125,7 @@ export class Parser {
       this.begin(chunk[at] as number);
     }
     for (;;) {
+      if (this.state === BULK_ROOM && !this.getsBlock(limits)) return this.stop(at, NO_ROOM);
       if (this.state === BULK) {
         at = this.takeBulk(chunk, at, end);
         if (this.bulkLeft > 0) return this.stop(at, NEED_MORE);
@@ -206,16 +219,24 @@ export class Parser {
   private beginArgument(bytes: number): void {
     const i = this.args.count;
     this.args.reserve(Math.min(this.wanted, i + 1));
-    this.state = BULK;
+    this.state = bytes <= BIG_ARGUMENT_BYTES ? BULK : BULK_ROOM;
     this.bulkLength = bytes;
     this.bulkLeft = bytes + 2;
     this.args.start[i] = this.used;
-    if (bytes <= BIG_ARGUMENT_BYTES) return;
-    const block = makeBigBlock(this.heap, bytes);
+  }
+
+  /** Gives a long argument its block, or none if there is no memory. False if it is to wait. */
+  private getsBlock(limits: ParserLimits): boolean {
+    const bytes = this.bulkLength;
+    const verdict = limits.admitLong(bytes);
+    if (verdict === LATER) return false;
+    this.state = BULK;
+    const block = verdict === ADMITTED ? makeBigBlock(this.heap, bytes) : 0;
     const source = block === 0 ? NO_BYTES : (this.heap.u8[block >>> CHUNK_SHIFT] as Uint8Array);
     const view = block === 0 ? NO_VIEW : (this.heap.view[block >>> CHUNK_SHIFT] as DataView);
     this.big = { block, source, view };
     this.bigAt = block === 0 ? 0 : bigStart(block);
+    return true;
   }
 
   private takeBulk(chunk: Uint8Array, start: number, end: number): number {

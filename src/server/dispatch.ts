@@ -50,6 +50,7 @@ import {
   tryAcquire,
 } from "../memory/lock.ts";
 import { OOM, unknownCommand, unknownSubcommand, wrongArity } from "../protocol/errors.ts";
+import { ADMITTED, LATER, REFUSED } from "../protocol/parser.ts";
 import type { Reply } from "../protocol/reply.ts";
 import { CallTimes } from "./call-times.ts";
 import type { Config } from "./config/config.ts";
@@ -58,8 +59,6 @@ import type { ThreadServer } from "./thread-server.ts";
 
 /** Longest wait for a lock before the session is parked. */
 const PATIENCE_MS = 1;
-/** Beside the request itself, what a command may allocate. */
-const RESERVE_BYTES = 1 << 20;
 /** The clock is read again after so many commands of one batch. */
 const CLOCK_EVERY = 64;
 const LAST_SLOT = SLOTS - 1;
@@ -71,7 +70,7 @@ const NO_SLOT = -1;
 type EachProgress = { state: unknown; shard: number; spentMs: number };
 
 export const DONE = 0;
-/** A lock was not had: run the same request again when `parkedShard` is released. */
+/** A lock or memory was not had: run the same request again when the session is resumed. */
 export const PARKED = 1;
 /** Clients are paused: run the same request again when that is over. */
 export const POSTPONED = 2;
@@ -264,7 +263,8 @@ export class Dispatcher {
         return true;
       }
     }
-    return (command.flagBits & FLAG_DENYOOM) !== 0 && !this.hasMemory(command, args, reply);
+    if ((command.flagBits & FLAG_DENYOOM) === 0) return false;
+    return this.admit(command, args, reply) === REFUSED;
   }
 
   /** Counts a call; false if it was refused before it ran. */
@@ -304,6 +304,7 @@ export class Dispatcher {
     this.commandsRun = 0;
     this.keyedRun = 0;
     this.locksTaken = 0;
+    this.server.memory.release();
   }
 
   readClock(): void {
@@ -376,13 +377,12 @@ export class Dispatcher {
     return this.runOther(session, command, db, args, reply, set);
   }
 
-  /** True if the command may allocate what it needs; if not, the error is written. */
-  private hasMemory(command: Command, args: Args, reply: Reply): boolean {
-    const { server } = this;
+  /** Whether the command may allocate what it needs; if it is refused, the error is written. */
+  private admit(command: Command, args: Args, reply: Reply): number {
     const bytes = args.bigs === null ? plainBytes(args) : mixedBytes(args, args.bigs);
-    if (server.mayAllocate(bytes * 2 + RESERVE_BYTES)) return true;
-    this.refuse(command, reply, OOM);
-    return false;
+    const verdict = this.server.memory.admit(bytes);
+    if (verdict === REFUSED) this.refuse(command, reply, OOM);
+    return verdict;
   }
 
   private runOneKey(session: Session, command: Command, args: Args, reply: Reply): number {
@@ -401,8 +401,10 @@ export class Dispatcher {
         return DONE;
       }
     }
-    if ((command.flagBits & FLAG_DENYOOM) !== 0 && !this.hasMemory(command, args, reply))
-      return DONE;
+    if ((command.flagBits & FLAG_DENYOOM) !== 0) {
+      const verdict = this.admit(command, args, reply);
+      if (verdict !== ADMITTED) return verdict === LATER ? PARKED : DONE;
+    }
     const shard = server.store.shardOf(slot);
     const line = shardRow(shard);
     const alone = server.threads === 1;
@@ -469,8 +471,10 @@ export class Dispatcher {
     } else if (locks === LOCKS_ALL) {
       for (let s = 0; s < server.shards; s++) this.shardList[this.shardCount++] = s;
     }
-    if ((command.flagBits & FLAG_DENYOOM) !== 0 && !this.hasMemory(command, args, reply))
-      return DONE;
+    if ((command.flagBits & FLAG_DENYOOM) !== 0) {
+      const verdict = this.admit(command, args, reply);
+      if (verdict !== ADMITTED) return verdict === LATER ? PARKED : DONE;
+    }
     const failed = this.acquireList();
     if (failed >= 0) return this.park(failed);
     if ((command.flagBits & FLAG_WRITE) !== 0 && server.controlIsBehind()) {

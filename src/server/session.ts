@@ -14,7 +14,7 @@ import type { Link, LinkHandler } from "../env/env.ts";
 import { statIndex } from "../keyspace/stats.ts";
 import { BIG_ARGUMENT_BYTES, QUERY_BYTES_MAX } from "../limits.ts";
 import { OOM } from "../protocol/errors.ts";
-import { COMPLETE, FAILED, Parser } from "../protocol/parser.ts";
+import { COMPLETE, FAILED, NO_ROOM, Parser } from "../protocol/parser.ts";
 import type { Reply } from "../protocol/reply.ts";
 import { ODD, scan } from "../protocol/scan.ts";
 import { Backlog } from "./backlog.ts";
@@ -221,6 +221,10 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
       if (result === FAILED) {
         this.protocolError(reply);
         return end;
+      }
+      if (result === NO_ROOM) {
+        this.stopHere(PARKED);
+        return at;
       }
       if (result === COMPLETE && !this.runParsed(reply)) return at;
       if (parser.unparsed > this.queryMax || parser.buffered > QUERY_BYTES_MAX) {

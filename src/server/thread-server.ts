@@ -13,7 +13,6 @@ import { expireSlice } from "../keyspace/expiry.ts";
 import { freeGarbageSlice } from "../keyspace/garbage.ts";
 import { GAUGES, STAT_NAMES, type Stats, statIndex } from "../keyspace/stats.ts";
 import type { Store } from "../keyspace/store.ts";
-import { UNIT_BYTES } from "../limits.ts";
 import { H_GARBAGE } from "../memory/layout.ts";
 import type { LockCounters, Waiting } from "../memory/lock.ts";
 import { MAX_CLIENTS } from "../protocol/errors.ts";
@@ -30,6 +29,7 @@ import { Rates } from "./info/rates.ts";
 import type { LatencyEvents } from "./latency-events.ts";
 import type { LatencyHistograms } from "./latency-histogram.ts";
 import { Mailboxes } from "./mailbox.ts";
+import { MemoryGate, type MemoryHost } from "./memory-gate.ts";
 import { Monitors } from "./monitors.ts";
 import { applyOomScore } from "./oom-score.ts";
 import { Pause } from "./pause.ts";
@@ -71,6 +71,8 @@ export type ThreadHost = ControlChannel<ControlEntry> & {
   ring(thread: number): void;
   /** Runs something on this thread once the current turn is over. */
   soon(run: () => void): void;
+  /** Calls run to their end before the event loop comes again: they wait by trying again. */
+  readonly isBlocking?: true;
   sleep(ms: number): void;
   log(level: string, text: string): void;
   /** Asks the supervisor to move the plain port; see `Server.listenOn`. */
@@ -125,8 +127,13 @@ export class ThreadServer implements Server {
   readonly threads: number;
   readonly shards: number;
   readonly dispatcher: Dispatcher;
+  readonly memory: MemoryGate;
   readonly reply: Reply = new Reply();
-  readonly parserLimits: ParserLimits = { bulkMax: 0, unauthenticated: false };
+  readonly parserLimits: ParserLimits = {
+    bulkMax: 0,
+    unauthenticated: false,
+    admitLong: (bytes) => this.memory.admitArgument(bytes),
+  };
   readonly sessions: Set<ClientSession> = new Set();
   readonly clientMemory: ClientMemory;
   readonly mailboxes: Mailboxes;
@@ -176,6 +183,7 @@ export class ThreadServer implements Server {
     this.threads = parts.threads;
     this.shards = parts.store.shards;
     this.dispatcher = new Dispatcher(this, parts.waiting, parts.counters);
+    this.memory = new MemoryGate(this.store, this.dispatcher, this.threads, this.memoryHost());
     this.expiryShard = parts.thread;
     this.shareFirst = parts.thread;
     this.shareStep = parts.threads;
@@ -278,6 +286,7 @@ export class ThreadServer implements Server {
   private watchChanged(): void {
     this.dispatcher.isWatching = this.pause.isOn || this.monitors.isOn;
     if (!this.pause.isOn) this.store.hidesExpired = false;
+    this.memory.isPaused = this.pause.isOn;
     this.isAttentive = this.monitors.isOn || this.clientMemory.isLimited;
   }
 
@@ -356,6 +365,7 @@ export class ThreadServer implements Server {
     this.store.rdbCompression = this.config.rdbCompression;
     this.store.rdbWriteVersion = this.config.rdbWriteVersion;
     this.dispatcher.configure(this.config);
+    this.memory.configure(this.config);
     for (const [row, stats] of this.allCommandStats.entries()) {
       if (this.threadOfRow(row) === this.thread) stats.track(this.config.latencyTracking);
     }
@@ -364,16 +374,23 @@ export class ThreadServer implements Server {
     if (this.clientMemory.isLimited) this.host.soon(() => this.clientMemory.evict());
   }
 
-  /** True if so many bytes may be allocated: the heap has them and maxmemory allows it. */
-  mayAllocate(bytes: number): boolean {
-    if (!this.store.heap.pool.reserve(bytes)) return false;
-    const { maxmemory } = this.config;
-    return maxmemory === 0 || this.usedMemory() <= maxmemory;
+  /** Bytes in blocks of the heap, at class size, without the roots of databases. */
+  usedMemory(): number {
+    return this.memory.used();
   }
 
-  /** Bytes in blocks of the heap, at class size. */
-  usedMemory(): number {
-    return this.store.heap.usedUnits() * UNIT_BYTES;
+  memoryExceededMs(): number {
+    return this.memory.exceededForMs();
+  }
+
+  private memoryHost(): MemoryHost {
+    return {
+      isBlocking: this.host.isBlocking === true,
+      soon: (run) => this.host.soon(run),
+      enter: () => this.enterTick(),
+      resume: () => this.resumeParked(),
+      evicted: (ms) => this.dispatcher.times.event("eviction-cycle", ms),
+    };
   }
 
   /** Rows are one per thread, then one per owner port; a port belongs to one thread. */
@@ -504,6 +521,7 @@ export class ThreadServer implements Server {
     this.takeMail();
     this.clientMemory.evict();
     if (this.isCronPaused) return false;
+    this.memory.tick();
     const hasGarbage = this.freeGarbage(TICK_BUDGET_MS * 5);
     const isBehind = this.expireDue();
     this.loopMeter.sample(this.host.loopUse(), clock.monotonicMs() - began);
@@ -599,6 +617,7 @@ export class ThreadServer implements Server {
       if (this.commandStats.use(id).calls > 0) this.latencyHistograms.reset(id);
     }
     this.commandStats.reset();
+    this.memory.resetExceeded();
     this.controlLog.publish({ kind: "stats-reset" });
   }
 

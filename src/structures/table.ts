@@ -124,6 +124,39 @@ export class Table {
     }
   }
 
+  /**
+   * Finds the entry of a record by its pointer, through which nothing is read: it may be stale. True
+   * if a key with this hash has that record.
+   */
+  findRecord(root: number, hash: number, p: number): boolean {
+    if (root === 0) return false;
+    const tag = tagOf(hash);
+    let segment = segmentOf(this.i32, root, hash);
+    for (;;) {
+      const m = this.i32[segment >>> CHUNK_SHIFT] as Int32Array;
+      const u8 = this.u8[segment >>> CHUNK_SHIFT] as Uint8Array;
+      const at = (segment & UNIT_MASK) << 1;
+      const head = m[at] as number;
+      const capacity = CAPACITY[(head >>> CODE_SHIFT) & CODE_MASK] as number;
+      const tags = (at + 2 + capacity) << 2;
+      const isDense = capacity <= DENSE_MAX;
+      const places = isDense ? head & COUNT_MASK : capacity;
+      let k = isDense ? 0 : homeOf(hash, capacity);
+      for (let n = 0; n < places; n++) {
+        const there = u8[tags + k] as number;
+        if (there === EMPTY) break;
+        if (there === tag && m[at + 2 + k] === p) {
+          this.foundSegment = segment;
+          this.foundPosition = k;
+          return true;
+        }
+        if (++k === capacity) k = 0;
+      }
+      if ((head & OVERFLOW) === 0) return false;
+      segment = m[at + OVERFLOW_WORD] as number;
+    }
+  }
+
   private matches(p: number, view: DataView, start: number, length: number): boolean {
     if (this.heap.blocks !== null) this.heap.blocks.check(p);
     const word = (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[(p & UNIT_MASK) << 1] as number;

@@ -15,6 +15,7 @@ import {
   DB_ROOTS,
   H_GARBAGE,
   H_LARGE_UNITS,
+  H_ROOT_UNITS,
   S_UNITS_USED,
   shardRow,
   UNIT_MASK,
@@ -26,7 +27,13 @@ export function checkStore(store: Store): void {
   assert(store.control[H_GARBAGE] === 0, "there is garbage to be freed");
   const blocks = new Set<number>();
   let units = 0;
-  for (const db of store.databases) units += unitsOfDatabase(db, blocks);
+  let roots = 0;
+  for (const db of store.databases) {
+    units += unitsOfDatabase(db, blocks);
+    const block = rootsOf(db);
+    if (block !== 0) roots += store.heap.blockUnits(block);
+  }
+  assert(store.control[H_ROOT_UNITS] === roots, "units of roots are counted wrong");
   let used = store.control[H_LARGE_UNITS] as number;
   for (let shard = 0; shard < store.shards; shard++) {
     store.heap.drainRemoteFrees(shard);
@@ -37,10 +44,14 @@ export function checkStore(store: Store): void {
   assert(used === units, `${used} units in use, ${units} found`);
 }
 
+function rootsOf(db: Database): number {
+  return db.store.control[DATABASES_AT + db.index * DATABASE_ROW_WORDS + DB_ROOTS] as number;
+}
+
 function unitsOfDatabase(db: Database, blocks: Set<number>): number {
   const { store } = db;
   const { heap } = store;
-  const roots = store.control[DATABASES_AT + db.index * DATABASE_ROW_WORDS + DB_ROOTS] as number;
+  const roots = rootsOf(db);
   if (roots === 0) return 0;
   let units = addBlock(blocks, heap.blockUnits(roots), roots);
   const keys = new Array<number>(store.shards).fill(0);

@@ -1,7 +1,7 @@
 /** CONFIG: reading and changing directives. What a value may be is decided in `server/config/`. */
 import type { Args } from "../../base/args.ts";
 import { replyHelp } from "../../command/help.ts";
-import type { Session } from "../../command/session.ts";
+import type { Server, Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { type Change, setError } from "../config/config.ts";
@@ -117,9 +117,23 @@ export const CONFIG_SET: CommandSpec = {
       return;
     }
     if (changes.length > 0) server.publishConfig(changes);
+    if (changes.some(({ name }) => name === "maxmemory")) warnIfFull(server);
     reply.ok();
   },
 };
+
+/** Redis's words in the log when a new limit is below what is in use. */
+function warnIfFull(server: Server): void {
+  const { maxmemory } = server.config;
+  const used = server.usedMemory();
+  if (maxmemory === 0 || used <= maxmemory) return;
+  server.log(
+    "warning",
+    `WARNING: the new maxmemory value set via CONFIG SET (${maxmemory}) is smaller than the ` +
+      `current memory usage (${used}). This will result in key eviction and/or the inability to ` +
+      "accept new write commands depending on the maxmemory-policy.",
+  );
+}
 
 export const CONFIG_RESETSTAT: CommandSpec = {
   ...CONFIG_RESETSTAT_META,

@@ -203,8 +203,8 @@ describe("what is refused, with its place", () => {
     );
     started({ ...aof, env: { ZEROHOP_APPENDONLY: "no", ZEROHOP_SAVE: "" } });
     refused(
-      { argv: ["--maxmemory-policy", "allkeys-LRU"] },
-      "command line: maxmemory-policy: 'allkeys-lru' is not supported yet",
+      { argv: ["--oom-score-adj", "Absolute"] },
+      "command line: oom-score-adj: 'absolute' is not supported yet",
     );
     refused(
       { argv: ["--slaveof", "a", "1"] },

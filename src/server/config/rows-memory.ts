@@ -22,7 +22,9 @@ export const MEMORY: readonly Directive[] = [
     default: "0",
     set: "live",
     support: "works",
-    summary: "Memory for data; beyond it writes are answered with -OOM. 0 is no bound.",
+    summary:
+      "Bytes for data: INFO used_memory. At this many, keys are evicted by maxmemory-policy; if none " +
+      "can be, writes are answered with -OOM. 0 is no bound.",
   },
   {
     name: "maxmemory-policy",
@@ -38,24 +40,28 @@ export const MEMORY: readonly Directive[] = [
     ]),
     default: "noeviction",
     set: "live",
-    support: "default",
-    summary: "What is evicted when maxmemory is reached.",
+    support: "works",
+    summary:
+      "What is evicted when maxmemory is reached: of allkeys or of volatile, those with an expiry, " +
+      "the least recently (lru) or least frequently (lfu) used, the nearest to expire (ttl), or any.",
   },
   {
     name: "maxmemory-samples",
     type: integer(1, 64),
     default: "5",
     set: "live",
-    support: "accepted",
-    summary: "Keys compared to find the one to evict.",
+    support: "works",
+    summary: "Keys drawn and compared for each that is evicted.",
   },
   {
     name: "maxmemory-eviction-tenacity",
     type: integer(0, 100),
     default: "10",
     set: "live",
-    support: "accepted",
-    summary: "Effort of eviction, in percent.",
+    support: "works",
+    summary:
+      "How long one command may evict: 50 microseconds a step up to 10, 15% more for each step " +
+      "beyond, without end at 100.",
   },
   {
     name: "databases",
@@ -102,16 +108,16 @@ export const MEMORY: readonly Directive[] = [
     type: integer(0, INT_MAX),
     default: "10",
     set: "live",
-    support: "accepted",
-    summary: "How slowly the counter of uses saturates.",
+    support: "works",
+    summary: "How slowly the counter of uses saturates, with an lfu policy.",
   },
   {
     name: "lfu-decay-time",
     type: integer(0, INT_MAX),
     default: "1",
     set: "live",
-    support: "accepted",
-    summary: "Minutes after which the counter of uses is halved.",
+    support: "works",
+    summary: "Minutes without use after which the counter falls by one; 0 is never.",
   },
   {
     name: "lazyfree-lazy-eviction",
@@ -119,7 +125,7 @@ export const MEMORY: readonly Directive[] = [
     default: "no",
     set: "live",
     support: "accepted",
-    summary: "Frees evicted values later, which is always so here.",
+    summary: "Frees evicted values later. Here they are freed at once, which takes no time.",
   },
   {
     name: "lazyfree-lazy-expire",

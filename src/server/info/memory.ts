@@ -1,11 +1,17 @@
 /**
  * The section Memory. `used_memory` is what blocks of the heap take, at the size they were cut,
- * with tables and roots; the allocator's figures are spans of 64 KiB. JavaScript's own heaps are in
- * the section Threads.
+ * with tables, and is what `maxmemory` bounds; the roots of databases, of fixed size, are beside it.
+ * The allocator's figures are spans of 64 KiB. JavaScript's own heaps are in the section Threads.
  */
 import { humanBytes } from "../../base/memory-text.ts";
-import { SPAN_BYTES } from "../../limits.ts";
-import { H_FREE_SPANS, H_GARBAGE_COUNT, H_SPANS_PEAK, H_SPANS_USED } from "../../memory/layout.ts";
+import { SPAN_BYTES, UNIT_BYTES } from "../../limits.ts";
+import {
+  H_FREE_SPANS,
+  H_GARBAGE_COUNT,
+  H_ROOT_UNITS,
+  H_SPANS_PEAK,
+  H_SPANS_USED,
+} from "../../memory/layout.ts";
 import { rowMemory } from "../client-memory.ts";
 import { type Field, field, idle, ratio, type Section } from "./section.ts";
 import type { InfoView } from "./view.ts";
@@ -109,7 +115,7 @@ export const MEMORY: Section = {
   about:
     "Memory; on an owner's port `used_memory` is that of its keys and an equal share of the rest.",
   entries: [
-    ...both("used_memory", "Bytes in blocks of the heap, tables and roots included.", used),
+    ...both("used_memory", "Bytes in blocks of the heap, tables included, roots not.", used),
     ...both("used_memory_rss", "Resident memory of the process.", resident),
     ...both("used_memory_peak", "Most bytes that spans in use have had.", peak),
     field("used_memory_peak_perc", "`used_memory` of the peak.", (view) =>
@@ -139,7 +145,12 @@ export const MEMORY: Section = {
     ...compared("allocator_rss", "Spans ever in use against those in use", touched, active),
     ...compared("rss_overhead", "Resident memory against spans ever in use", resident, touched),
     ...compared("mem_fragmentation", "Resident memory against `used_memory`", resident, used),
-    ...idle("Nothing is evicted, logged or replicated.", {
+    field(
+      "mem_database_roots",
+      "Bytes of the roots of databases with keys, which neither `used_memory` nor `maxmemory` counts.",
+      ({ server }) => (Atomics.load(server.store.control, H_ROOT_UNITS) >>> 0) * UNIT_BYTES,
+    ),
+    ...idle("Nothing is logged or replicated, and all of `used_memory` counts.", {
       mem_not_counted_for_evict: 0,
       mem_replication_backlog: 0,
       mem_total_replication_buffers: 0,

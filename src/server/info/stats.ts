@@ -53,13 +53,19 @@ export const STATS: Section = {
     field("expire_cycle_cpu_milliseconds", "Spent on finding keys whose time had passed.", (view) =>
       Math.round(view.server.stats.sum("expire_cycle_usec") / 1000),
     ),
-    counter("evicted_keys", "Keys evicted; `noeviction` is the only policy.", "evicted_keys"),
+    counter("evicted_keys", "Keys evicted because of `maxmemory`.", "evicted_keys"),
     counter("evicted_clients", "Clients closed by `maxmemory-clients`.", "evicted_clients"),
-    ...idle("Nothing is evicted.", {
-      evicted_scripts: 0,
-      total_eviction_exceeded_time: 0,
-      current_eviction_exceeded_time: 0,
-    }),
+    ...idle("There are no scripts.", { evicted_scripts: 0 }),
+    field(
+      "total_eviction_exceeded_time",
+      "Milliseconds for which more than `maxmemory` was in use.",
+      ({ server }) => server.stats.sum("eviction_exceeded_ms") + server.memoryExceededMs(),
+    ),
+    field(
+      "current_eviction_exceeded_time",
+      "Of those, the ones of the excess that lasts.",
+      ({ server }) => server.memoryExceededMs(),
+    ),
     counter("keyspace_hits", "Reads that found their key.", "keyspace_hits"),
     counter("keyspace_misses", "Reads that did not.", "keyspace_misses"),
     ...idle("Nothing of it exists.", {

@@ -130,7 +130,9 @@ export const THREADS: Section = {
     total("lock_contended", "Of those, not had at once."),
     total("lock_wait_usec", "Microseconds of waiting for locks."),
     most("lock_hold_max_usec", "Longest that all locks, or one of a walk over all, were held."),
-    total("parked_sessions", "Times that a session was set aside because of a lock."),
+    total("parked_sessions", "Times that a session was set aside because of a lock or of memory."),
+    total("memory_waits", "Of those, until keys were evicted."),
+    most("eviction_slice_max_usec", "Longest that a thread evicted at a stretch."),
     total("mailbox_messages", "Messages between threads: 0."),
     field("arena_bytes_used", "Bytes in blocks of the heap.", (view) => view.memory().allocated),
     field("arena_bytes_reserved", "Bytes of the heap's chunks.", (view) =>

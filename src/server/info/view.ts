@@ -13,13 +13,13 @@ import type { Database } from "../../keyspace/database.ts";
 import { averageTimeToLive } from "../../keyspace/expiry.ts";
 import type { StatName } from "../../keyspace/stats.ts";
 import { firstSlotOf, keysOfSlot, lastSlotOf } from "../../keyspace/walk.ts";
-import { SLOTS } from "../../limits.ts";
+import { SLOTS, UNIT_BYTES } from "../../limits.ts";
 import type { CommandUse } from "../command-stats.ts";
 
 export type Keyspace = { index: number; keys: number; expires: number; averageMs: number };
 
 export type MemoryFigures = {
-  /** Bytes in blocks: of the process, or the owner's part. */
+  /** Bytes in blocks without roots: of the process, or the owner's part. */
   used: number;
   /** Of those, bytes of records. */
   dataset: number;
@@ -81,13 +81,13 @@ export class InfoView {
 
   #readMemory(): MemoryFigures {
     const { server } = this;
-    const allocated = server.usedMemory();
+    const used = server.usedMemory();
+    const allocated = server.store.heap.usedUnits() * UNIT_BYTES;
     if (!this.isOwner) {
-      const all = Math.min(this.#dataset(0, SLOTS - 1), allocated);
-      return { used: allocated, dataset: all, allocated };
+      return { used, dataset: Math.min(this.#dataset(0, SLOTS - 1), used), allocated };
     }
     const dataset = this.#dataset(this.firstSlot, this.lastSlot);
-    const rest = Math.max(0, allocated - this.#dataset(0, SLOTS - 1));
+    const rest = Math.max(0, used - this.#dataset(0, SLOTS - 1));
     const owners = server.topology?.nodes.length ?? 1;
     // The first owner has what does not divide.
     const share = Math.floor(rest / owners) + (this.owner === 0 ? rest % owners : 0);
