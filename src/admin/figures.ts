@@ -10,8 +10,9 @@ import type { Clock, RandomSource } from "../env/env.ts";
 import { openFiles, systemUsage, type Usage } from "../env/usage.ts";
 import type { Database } from "../keyspace/database.ts";
 import { averageTimeToLive } from "../keyspace/expiry.ts";
+import { usedBytes } from "../keyspace/roots.ts";
 import type { StatName } from "../keyspace/stats.ts";
-import { CHUNKS_MAX, SLOTS, SPAN_BYTES, UNIT_BYTES } from "../limits.ts";
+import { CHUNKS_MAX, SLOTS, SPAN_BYTES } from "../limits.ts";
 import {
   CHUNK_ROW_WORDS,
   CHUNK_ROWS_AT,
@@ -168,7 +169,7 @@ export class Figures {
 
   /** Bytes in blocks of the heap: `used_memory` of INFO. */
   usedBytes(): number {
-    return this.view.store.heap.usedUnits() * UNIT_BYTES;
+    return usedBytes(this.view.store.heap);
   }
 
   /** `used_memory` of each owner: its dataset and an equal share of what belongs to nobody. */

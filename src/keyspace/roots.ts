@@ -13,7 +13,7 @@
  *   the next block of the list, the first slot that may not be empty (with a mark while a thread
  *   works on the block)
  */
-import { SLOTS } from "../limits.ts";
+import { SLOTS, UNIT_BYTES } from "../limits.ts";
 import type { Heap } from "../memory/heap.ts";
 import { CHUNK_SHIFT, H_ROOT_UNITS, UNIT_MASK } from "../memory/layout.ts";
 
@@ -36,6 +36,12 @@ export function makeRoots(heap: Heap, shards: number): number {
   const at = (block & UNIT_MASK) << 1;
   (heap.i32[block >>> CHUNK_SHIFT] as Int32Array).fill(0, at, at + words);
   return block;
+}
+
+/** Bytes in blocks of the heap without the roots of databases: what `maxmemory` bounds. */
+export function usedBytes(heap: Heap): number {
+  const roots = Atomics.load(heap.control, H_ROOT_UNITS) >>> 0;
+  return Math.max(0, heap.usedUnits() - roots) * UNIT_BYTES;
 }
 
 export function freeRoots(heap: Heap, block: number): void {

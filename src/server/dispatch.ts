@@ -248,23 +248,22 @@ export class Dispatcher {
     return outcome;
   }
 
-  /** Redis: what would be refused anyway does not wait for the end of a pause. */
+  /**
+   * Redis: what would be refused anyway does not wait for the end of a pause, but for lack of memory
+   * nothing is refused while it lasts.
+   */
   private refusesBeforePause(
     session: Session,
     command: Command,
     args: Args,
     reply: Reply,
   ): boolean {
-    if (session.owner >= 0 && command.hasKeys) {
-      this.findKeys(command, args);
-      const redirect = this.redirect(session, command, args);
-      if (redirect !== null) {
-        this.refuse(command, reply, redirect);
-        return true;
-      }
-    }
-    if ((command.flagBits & FLAG_DENYOOM) === 0) return false;
-    return this.admit(command, args, reply) === REFUSED;
+    if (session.owner < 0 || !command.hasKeys) return false;
+    this.findKeys(command, args);
+    const redirect = this.redirect(session, command, args);
+    if (redirect === null) return false;
+    this.refuse(command, reply, redirect);
+    return true;
   }
 
   /** Counts a call; false if it was refused before it ran. */

@@ -20,10 +20,11 @@ import type { Clock } from "../env/env.ts";
 import { Eviction, evictionPolicy, NOT_NOW, NOTHING_LEFT, REMOVED } from "../keyspace/eviction.ts";
 import { ExpirySweep } from "../keyspace/eviction-sweep.ts";
 import { freeGarbageSlice, type ShardLocks } from "../keyspace/garbage.ts";
+import { usedBytes } from "../keyspace/roots.ts";
 import { statIndex } from "../keyspace/stats.ts";
 import type { Store } from "../keyspace/store.ts";
 import { SPAN_BYTES, UNIT_BYTES } from "../limits.ts";
-import { H_EXCEEDED_SINCE, H_GARBAGE, H_RESERVED_UNITS, H_ROOT_UNITS } from "../memory/layout.ts";
+import { H_EXCEEDED_SINCE, H_GARBAGE, H_RESERVED_UNITS } from "../memory/layout.ts";
 import { ADMITTED, LATER, REFUSED } from "../protocol/parser.ts";
 import type { Config } from "./config/config.ts";
 
@@ -128,10 +129,8 @@ export class MemoryGate {
     if (this.room() < 0) this.goOnSoon();
   }
 
-  /** Bytes in blocks of the heap, without the roots of databases. */
   used(): number {
-    const roots = Atomics.load(this.control, H_ROOT_UNITS) >>> 0;
-    return Math.max(0, this.store.heap.usedUnits() - roots) * UNIT_BYTES;
+    return usedBytes(this.store.heap);
   }
 
   private room(): number {
