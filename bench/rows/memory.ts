@@ -2,8 +2,8 @@
  * Row `memory`: bytes per key of `key:<i>` with a decimal, a 16-byte and a 256-byte value.
  *
  * The figure is (used_memory with the keys - used_memory without) / keys: for us blocks at class
- * size plus tables and roots (mem_database_roots), for redis-server what its allocator counts. Beside it what the
- * allocator took from the system (allocator_active) and resident memory. A fresh server per model.
+ * size plus tables and roots (mem_database_roots), for redis-server what its allocator counts.
+ * Beside it what the allocator took from the system (allocator_active) and resident memory. A fresh server per model.
  */
 import { infoNumber, settledInfo } from "../control.ts";
 import { fillAndCheck } from "../fill.ts";

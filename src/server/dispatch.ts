@@ -249,8 +249,8 @@ export class Dispatcher {
   }
 
   /**
-   * Redis: what would be refused anyway does not wait for the end of a pause, but for lack of memory
-   * nothing is refused while it lasts.
+   * Redis: what would be refused anyway does not wait for the end of a pause, but for lack of
+   * memory nothing is refused while it lasts.
    */
   private refusesBeforePause(
     session: Session,

@@ -1,6 +1,6 @@
 /**
- * The gate for memory on a whole server: what is evicted when, what is refused, what waits, and that
- * what is in use stays within the limit.
+ * The gate for memory on a whole server: what is evicted when, what is refused, what waits, and
+ * that what is in use stays within the limit.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

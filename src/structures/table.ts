@@ -125,8 +125,8 @@ export class Table {
   }
 
   /**
-   * Finds the entry of a record by its pointer, through which nothing is read: it may be stale. True
-   * if a key with this hash has that record.
+   * Finds the entry of a record by its pointer, through which nothing is read: it may be stale.
+   * True if a key with this hash has that record.
    */
   findRecord(root: number, hash: number, p: number): boolean {
     if (root === 0) return false;
