@@ -3,7 +3,8 @@
  *
  * The figure is (used_memory with the keys - used_memory without) / keys: for us blocks at class
  * size plus tables and roots (mem_database_roots), for redis-server what its allocator counts.
- * Beside it what the allocator took from the system (allocator_active) and resident memory. A fresh server per model.
+ * Beside it what the allocator took from the system (allocator_active) and resident memory. A fresh
+ * server per model.
  */
 import { infoNumber, settledInfo } from "../control.ts";
 import { fillAndCheck } from "../fill.ts";
