@@ -10,7 +10,7 @@ import { loadOrMakeNodeId } from "./cluster/shard-owners/meta-file.ts";
 import type { ServerFacts } from "./command/session.ts";
 import { COMMANDS } from "./commands.ts";
 import { memoryLimit } from "./env/cgroup.ts";
-import { errorText, systemConfigHost } from "./env/config-host.ts";
+import { errorText, systemConfigHost, toPath } from "./env/config-host.ts";
 import { entropy, randomHex } from "./env/entropy.ts";
 import { writeLog, writeLogPicture } from "./env/log.ts";
 import { systemOomScore } from "./env/oom-score.ts";
@@ -42,8 +42,9 @@ import { BindError } from "./server/thread-listeners.ts";
 import { type AdminPort, type AdminView, Supervisor } from "./server/thread-supervisor.ts";
 import { REDIS_VERSION, VERSION } from "./version.ts";
 
+/** `text` may hold bytes of the command line or of a file. */
 function fail(text: string): never {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${text}\n`, "latin1");
   process.exit(1);
 }
 
@@ -65,12 +66,12 @@ function loadConfig(): Config {
 /** Goes to `dir` and makes sure that the log can be written. */
 function prepareFiles(config: Config): void {
   try {
-    process.chdir(Buffer.from(config.dir, "latin1").toString("utf8"));
+    process.chdir(toPath(config.dir));
   } catch (error) {
     fail(`zerohop: dir ${config.dir}: ${errorText(error)}`);
   }
   try {
-    if (config.logfile !== "") openSync(config.logfile, "a");
+    if (config.logfile !== "") openSync(toPath(config.logfile), "a");
   } catch (error) {
     fail(`zerohop: logfile ${config.logfile}: ${errorText(error)}`);
   }
@@ -79,7 +80,7 @@ function prepareFiles(config: Config): void {
 /** Holds the process id as long as the process runs. A server can do without, so it only warns. */
 function writePidFile(config: Config): void {
   if (config.pidfile === "") return;
-  const path = resolve(Buffer.from(config.pidfile, "latin1").toString("utf8"));
+  const path = resolve(toPath(config.pidfile));
   try {
     writeFileSync(path, `${process.pid}\n`);
   } catch (error) {

@@ -52,7 +52,8 @@ export function errorText(error: unknown): string {
   return known?.[1] ?? (error instanceof Error ? error.message : String(error));
 }
 
-function toPath(text: string): string {
+/** A path as the system takes it. */
+export function toPath(text: string): string {
   return Buffer.from(text, "latin1").toString("utf8");
 }
 

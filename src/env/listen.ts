@@ -2,10 +2,11 @@
  * A listener of the application's own process, for the embedded store. It holds the process, as any
  * server of Node's does.
  */
-import { chmodSync, unlinkSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { createServer, type ListenOptions } from "node:net";
 import { onConnection } from "./handle-pipe.ts";
 import type { AcceptedHandle } from "./socket-link.ts";
+import { makeWayForSocket } from "./unix-path.ts";
 
 export type Place = {
   /** TCP, unless `path` is given. */
@@ -34,8 +35,8 @@ export function listenAt(
   // Exclusive: within a cluster of Node's processes, this one shares nothing with the others.
   const options: ListenOptions =
     path === "" ? { port, host, backlog, exclusive: true } : { path, backlog, exclusive: true };
-  if (path !== "") removeOld(path);
   return new Promise((resolve, reject) => {
+    if (path !== "") makeWayForSocket(path);
     const server = createServer();
     server.once("error", reject);
     server.listen(options, () => {
@@ -51,12 +52,4 @@ export function listenAt(
       });
     });
   });
-}
-
-function removeOld(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // There is none yet; if it cannot be removed, listening says why.
-  }
 }

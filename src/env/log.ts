@@ -5,6 +5,7 @@
  *   4711:M 30 Nov 2026 04:22:10.123 * Ready to accept connections
  */
 import { closeSync, openSync, writeSync } from "node:fs";
+import { toPath } from "./config-host.ts";
 
 export type LogLevel = "debug" | "verbose" | "notice" | "warning" | "nothing";
 
@@ -34,7 +35,7 @@ function append(settings: LogSettings, text: string): void {
   }
   let file: number;
   try {
-    file = openSync(settings.logfile, "a");
+    file = openSync(toPath(settings.logfile), "a");
   } catch {
     // Redis goes on without a log that it cannot open.
     return;

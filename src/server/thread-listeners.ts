@@ -2,10 +2,11 @@
  * What a process listens on, bound by the supervisor before anything serves.
  */
 
-import { chmodSync, unlinkSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { createServer, type ListenOptions, type Server } from "node:net";
-import { errorText } from "../env/config-host.ts";
+import { errorText, toPath } from "../env/config-host.ts";
 import { entropy } from "../env/entropy.ts";
+import { makeWayForSocket } from "../env/unix-path.ts";
 import {
   OWNER_PORT_TRIES,
   OWNER_PORTS_FROM,
@@ -90,7 +91,8 @@ async function bindPort(
       const { code } = error as { code?: string };
       const isPort = code === "EADDRINUSE" || code === "EACCES";
       const what = isPort ? `${directive} ${chosen}` : `bind ${host}`;
-      throw new BindError(`${what}: ${lowerFirst(errorText(error))}`);
+      const hint = code === "EADDRINUSE" ? "; set another, or auto for any free one" : "";
+      throw new BindError(`${what}: ${lowerFirst(errorText(error))}${hint}`);
     }
   }
   if (bound.length === 0)
@@ -134,21 +136,18 @@ async function bindOwnersAnywhere(plan: BindPlan, count: number): Promise<Bound[
 }
 
 async function bindUnix(config: Config): Promise<Bound> {
-  const path = config.unixsocket;
-  if (path.length > UNIX_PATH_BYTES_MAX) {
-    throw new BindError(`unixsocket ${path}: longer than ${UNIX_PATH_BYTES_MAX} bytes`);
+  const text = config.unixsocket;
+  const path = toPath(text);
+  if (text.length > UNIX_PATH_BYTES_MAX) {
+    throw new BindError(`unixsocket ${text}: longer than ${UNIX_PATH_BYTES_MAX} bytes`);
   }
   try {
-    unlinkSync(path);
-  } catch {
-    // There is none yet; if it cannot be removed, binding says why.
-  }
-  try {
+    makeWayForSocket(path);
     const server = await listen({ path, backlog: config.tcpBacklog });
     if (config.unixsocketPerm !== 0) chmodSync(path, config.unixsocketPerm);
     return { server, owner: -1, isUnix: true, port: 0 };
   } catch (error) {
-    throw new BindError(`unixsocket ${path}: ${lowerFirst(errorText(error))}`);
+    throw new BindError(`unixsocket ${text}: ${lowerFirst(errorText(error))}`);
   }
 }
 

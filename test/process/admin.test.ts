@@ -53,6 +53,8 @@ async function infoOf(client: RespClient, section: string): Promise<Map<string, 
 }
 
 /** INFO's names beside ours; the command that asks for INFO is counted after it was answered. */
+const IN_USE = "address already in use; set another, or auto for any free one";
+
 const SAME: readonly (readonly [info: string, metric: string])[] = [
   ["total_connections_received", "zerohop_accepted_connections_total"],
   ["expired_keys", "zerohop_expired_keys_total"],
@@ -321,7 +323,7 @@ describe("the port", needsOurs(), () => {
     const held = await holdPort(port, "127.0.0.1");
     const taken = await runZeroHop(["--port", "auto", "--admin-port", String(port)]);
     assert.equal(taken.code, 1);
-    assert.equal(taken.stderr, `zerohop: admin-port ${port}: address already in use\n`);
+    assert.equal(taken.stderr, `zerohop: admin-port ${port}: ${IN_USE}\n`);
     held.close();
     const alone = await runZeroHop(["--port", "0", "--admin-port", String(port)]);
     const text = "configured to not listen anywhere: port is 0 and there is no unixsocket";

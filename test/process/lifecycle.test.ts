@@ -106,6 +106,14 @@ describe("listeners", needsOurs(), () => {
     assert.equal(existsSync(socket), false, "the socket must go with the server");
   });
 
+  test("a name with any letters", async () => {
+    const server = await startZeroHop({ port: 0, unixsocket: "语é.sock" });
+    assert.ok(existsSync(path.join(server.folder, "语é.sock")));
+    const client = await server.connect({ path: path.join(server.folder, "语é.sock") });
+    assert.equal(show((await client.call("PING")).reply), "+PONG");
+    await server.stop();
+  });
+
   test("port 0 with a unix socket has no TCP", async () => {
     const server = await startZeroHop({ port: 0, unixsocket: "zh.sock" });
     assert.equal(server.listeners.has("tcp"), false);
@@ -148,7 +156,7 @@ describe("the process", needsOurs(), () => {
 
   test("a log file instead of standard output", async () => {
     const folder = temporaryFolder();
-    const logfile = path.join(folder, "zh.log");
+    const logfile = path.join(folder, "日é.log");
     const server = await startFromFile(
       ["--port", "auto", "--bind", "127.0.0.1", "--logfile", logfile],
       {},

@@ -108,7 +108,7 @@ describe("a start that cannot be", needsOurs(), () => {
     const holder = await holdPort(port, "127.0.0.1");
     const line = await refusal(["--port", String(port), "--bind", "127.0.0.1"]);
     assert.match(line, new RegExp(`${port}`));
-    assert.match(line, /address already in use/i);
+    assert.match(line, /address already in use; set another, or auto for any free one$/);
     await closeServer(holder);
   });
 
@@ -125,7 +125,9 @@ describe("a start that cannot be", needsOurs(), () => {
     const logfile = path.join(plain, "log");
     assert.match(await refusal(["--port", "auto", "--logfile", logfile]), /logfile|plain/);
     const socket = path.join(folder, "no", "socket");
-    assert.match(await refusal(["--port", "0", "--unixsocket", socket]), /socket/);
+    assert.match(await refusal(["--port", "0", "--unixsocket", socket]), /no such file/);
+    assert.match(await refusal(["--port", "0", "--unixsocket", plain]), /plain: a file that is no/);
+    assert.ok(existsSync(plain));
     const long = path.join(folder, "x".repeat(120));
     assert.match(await refusal(["--port", "0", "--unixsocket", long]), /socket|xxx/);
   });
