@@ -9,7 +9,7 @@ export type EnvironmentSetting = {
   unknown: boolean;
 };
 
-const PREFIX = "ZEROHOP_";
+export const PREFIX = "ZEROHOP_";
 
 /** Variables with our prefix that are no directives: switches of the code and of its tests. */
 const OTHER_VARIABLES = /^ZEROHOP_(?:CHECK|LONG|TEST_.*)$/;
@@ -22,10 +22,14 @@ const SERVICE_LINKS =
   /^ZEROHOP_(?:SERVICE_HOST|SERVICE_PORT(?:_.*)?|PORT_[0-9]+_(?:TC|UD|SCT)P.*)$/;
 const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
 
+export function variableName(directive: string): string {
+  return PREFIX + upperText(directive).replaceAll("-", "_");
+}
+
 function variableNames(): Map<string, string> {
   const names = new Map<string, string>();
   for (const { name } of directiveNames()) {
-    names.set(PREFIX + upperText(name).replaceAll("-", "_"), name);
+    names.set(variableName(name), name);
   }
   return names;
 }

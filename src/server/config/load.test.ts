@@ -136,7 +136,7 @@ describe("dir and include", () => {
   test("errors of included files name those files", () => {
     refused(
       withFile("\ninclude a.conf", { files: { "a.conf": "\n\nprot 1" } }),
-      'a.conf line 3: unknown directive "prot"',
+      'a.conf line 3: unknown directive "prot"; did you mean port?',
     );
     refused(
       withFile("include b.conf"),
@@ -158,15 +158,37 @@ describe("what is refused, with its place", () => {
   });
 
   test("unknown directives", () => {
-    refused(withFile("\n# x\nprot 6379"), 'r.conf line 3: unknown directive "prot"');
+    refused(
+      withFile("\n# x\nprot 6379"),
+      'r.conf line 3: unknown directive "prot"; did you mean port?',
+    );
     refused({ argv: ["-"], stdin: "a.b 1" }, 'standard input line 1: unknown directive "a.b"');
-    refused({ env: { ZEROHOP_PORTT: "1" } }, "environment ZEROHOP_PORTT: unknown directive");
-    refused({ argv: ["--prot", "1"] }, 'command line: unknown directive "prot"');
+    refused(
+      { env: { ZEROHOP_PORTT: "1" } },
+      "environment ZEROHOP_PORTT: unknown directive; did you mean ZEROHOP_PORT?",
+    );
+    refused({ env: { ZEROHOP_XYZZY: "1" } }, "environment ZEROHOP_XYZZY: unknown directive");
+    refused(
+      { argv: ["--prot", "1"] },
+      'command line: unknown directive "prot"; did you mean port?',
+    );
     refused({ argv: ["--port=1"] }, 'command line: unknown directive "port=1"; write --port 1');
     refused(withFile("HZ=2"), 'r.conf line 1: unknown directive "HZ=2"; write HZ 2');
-    refused({ argv: ["--prot=1"] }, 'command line: unknown directive "prot=1"');
-    refused({ argv: ["-x"] }, 'command line: unknown directive "-x"');
+    refused({ argv: ["--prot=1"] }, 'command line: unknown directive "prot=1"; did you mean port?');
+    refused({ argv: ["--nosuchthing", "1"] }, 'command line: unknown directive "nosuchthing"');
+    refused(
+      { argv: ["-x"] },
+      'command line: unknown directive "-x"; options are --name value, see --help',
+    );
     refused(withFile("", { argv: ["stray"] }), 'command line: unknown directive "stray"');
+  });
+
+  test("a file after the options", () => {
+    const wrong = "wrong number of arguments";
+    const hint = "a configuration file comes before the options";
+    refused({ argv: ["--port", "1", "my.conf"] }, `command line: port: ${wrong}; ${hint}`);
+    refused({ argv: ["--port", "1", "2"] }, `command line: port: ${wrong}`);
+    refused(withFile("port 1 my.conf"), `r.conf line 1: port: ${wrong}`);
   });
 
   test("bad values", () => {

@@ -7,16 +7,17 @@
  * directives, so that a later layer can take them back.
  */
 import { lowerText } from "../../base/bytes.ts";
+import { nearest } from "../../base/nearest.ts";
 import { INCLUDE_DEPTH_MAX } from "../../limits.ts";
 import { checkConfig } from "./checks.ts";
 import { type CommandLine, HELP, parseCommandLine } from "./command-line.ts";
 import { Config } from "./config.ts";
 import { refusal } from "./directive.ts";
-import { environmentSettings } from "./environment.ts";
+import { environmentSettings, PREFIX, variableName } from "./environment.ts";
 import type { ConfigSource } from "./host.ts";
 import { hasWildcard, matchingPaths } from "./path-glob.ts";
 import { splitWords, trimLine } from "./quoting.ts";
-import { findDirective, IGNORED_DIRECTIVES, type Named } from "./table.ts";
+import { directiveNames, findDirective, IGNORED_DIRECTIVES, type Named } from "./table.ts";
 
 export type Loaded =
   | { kind: "start"; config: Config }
@@ -75,7 +76,9 @@ function readLayers(state: State, line: CommandLine & { kind: "run" }): Outcome 
   }
   const settings = environmentSettings(source.env);
   for (const { place, words, unknown } of settings) {
-    const error = unknown ? `${place}: unknown directive` : setByWords(state, place, words, 0);
+    const error = unknown
+      ? `${place}: unknown directive${variableHint(words[0])}`
+      : setByWords(state, place, words, 0);
     if (error !== null) return error;
   }
   for (const text of line.settings) {
@@ -148,15 +151,28 @@ function setByWords(state: State, place: Place, words: readonly string[], depth:
     case "sentinel":
       return `${place}: ${name}: not supported yet`;
     default:
-      return `${place}: unknown directive "${given}"${joinedHint(place, given)}`;
+      return `${place}: unknown directive "${given}"${unknownHint(place, given)}`;
   }
 }
 
-/** `--port=7000` is nothing to Redis either. */
-function joinedHint(place: Place, given: string): string {
+function unknownHint(place: Place, given: string): string {
+  const isOption = place === COMMAND_LINE;
+  // `--port=7000` is nothing to Redis either.
   const [, name = "", value = ""] = /^([^=]+)=(.+)$/.exec(given) ?? [];
-  if (findDirective(name) === undefined) return "";
-  return `; write ${place === COMMAND_LINE ? "--" : ""}${name} ${value}`;
+  if (findDirective(name) !== undefined) return `; write ${isOption ? "--" : ""}${name} ${value}`;
+  if (isOption && given.startsWith("-")) return "; options are --name value, see --help";
+  const meant = nearest(name === "" ? given : name, directiveList());
+  return meant === undefined ? "" : `; did you mean ${meant}?`;
+}
+
+function directiveList(): string[] {
+  return Array.from(directiveNames(), ({ name }) => name);
+}
+
+function variableHint(variable: string): string {
+  const name = variable.slice(PREFIX.length).replaceAll("_", "-");
+  const meant = nearest(name, directiveList());
+  return meant === undefined ? "" : `; did you mean ${variableName(meant)}?`;
 }
 
 function setValue(
@@ -166,7 +182,7 @@ function setValue(
   values: readonly string[],
 ): Outcome {
   if (!row.type.several && values.length !== 1) {
-    return `${place}: ${name}: wrong number of arguments`;
+    return `${place}: ${name}: wrong number of arguments${fileHint(place, values)}`;
   }
   // A single word that holds several is cut once more: --save "60 1".
   const cut = row.type.several && values.length === 1 && values[0] !== "";
@@ -181,6 +197,13 @@ function setValue(
   state.places.delete(row.name);
   state.places.set(row.name, place);
   return null;
+}
+
+/** `zerohop --port 7000 my.conf`: the file is taken for a second value. */
+function fileHint(place: Place, values: readonly string[]): string {
+  const last = values.length > 1 ? (values.at(-1) as string) : "";
+  const isFile = place === COMMAND_LINE && /[./]/.test(last);
+  return isFile ? "; a configuration file comes before the options" : "";
 }
 
 /** Redis changes into `dir` at its line, so that what follows is relative to it. */
