@@ -3,7 +3,8 @@
  * the changes without which it could not be run at all:
  *   - before each block it sends FUNCTION FLUSH, which a server without functions refuses;
  *   - it starts src/valkey-cli and src/valkey-benchmark, for which redis-cli and redis-benchmark
- *     stand in.
+ *     stand in;
+ *   - after an error between cases it takes a server off its stack twice, and ends.
  */
 import {
   cpSync,
@@ -32,6 +33,10 @@ export function copyCheckout(from: string): string {
   }
   replaceInFile(path.join(to, "tests", "support", "server.tcl"), [
     [/^( *)r function flush$/m, "$1catch {r function flush}"],
+    [
+      /^( *)\} else \{\n[^\n]*\n *error \$error \$backtrace$/m,
+      '$1    dict unset srv "client"\n$1    lappend ::servers $$srv\n$&',
+    ],
   ]);
   return to;
 }

@@ -3,7 +3,14 @@ import { test } from "node:test";
 import { repositoryRoot } from "../support/environment.ts";
 import { compare, comparisonText, unitTable } from "./compare.ts";
 import { parseOptions, UNITS, UsageError } from "./options.ts";
-import { checkReasons, loadReasons, type Reasons, reasonFor, skippedNames } from "./reasons.ts";
+import {
+  checkReasons,
+  loadReasons,
+  type Reasons,
+  reasonFor,
+  reasonsOf,
+  skippedNames,
+} from "./reasons.ts";
 import type { UnitResult } from "./run-unit.ts";
 
 /** Cases by name; an empty text is one that passed, another what its failure said. */
@@ -98,12 +105,16 @@ test("reasons.json is well formed, and what is not is refused", () => {
     [{ cases: [] }, /two lists/],
     [{ cases: [{ ...good, category: "none" }], errors: [] }, /no category none/],
     [{ cases: [{ ...good, more: "x" }], errors: [] }, /no field more/],
+    [{ cases: [{ ...good, mode: "other" }], errors: [] }, /no field mode/],
     [{ cases: [{ ...good, reason: "" }], errors: [] }, /reason is no text/],
     [{ cases: [{ unit: "u", case: "c", category: "ours" }], errors: [] }, /reason is missing/],
     [{ cases: [], errors: [{ ...REASONS.errors[0], error: "(" }] }, /regular expression/],
   ] as const) {
     assert.throws(() => checkReasons(bad), text);
   }
+  const normal: Reasons = checkReasons({ cases: [{ ...good, mode: "normal" }], errors: [] });
+  assert.equal(reasonsOf(normal, "normal").cases.length, 1);
+  assert.equal(reasonsOf(normal, "external").cases.length, 0);
   assert.deepEqual(skippedNames(REASONS, "u"), ["never"]);
   assert.equal(reasonFor(REASONS, "v", "MOVE it", "3 keys"), undefined);
 });

@@ -12,7 +12,7 @@ import { removeFolder } from "../support/ports.ts";
 import { copyCheckout } from "./checkout.ts";
 import { compare, comparisonText, unitTable } from "./compare.ts";
 import { HELP, parseOptions, type ServerName, type SuiteOptions, UsageError } from "./options.ts";
-import { loadReasons, type Reasons, skippedNames } from "./reasons.ts";
+import { loadReasons, type Reasons, reasonsOf, skippedNames } from "./reasons.ts";
 import { runUnit, type UnitResult } from "./run-unit.ts";
 import { writeStandIn } from "./servers.ts";
 
@@ -50,7 +50,7 @@ async function run(args: readonly string[]): Promise<number> {
   }
   const options = parseOptions(args);
   if (options.logs !== null) mkdirSync(options.logs, { recursive: true });
-  const reasons = loadReasons(repositoryRoot);
+  const reasons = reasonsOf(loadReasons(repositoryRoot), options.mode);
   const results: [ServerName, UnitResult[]][] = [];
   for (const server of options.servers) {
     results.push([server, await runServer(server, options, reasons)]);

@@ -7,6 +7,7 @@
  */
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import type { Mode } from "./options.ts";
 
 export const CATEGORIES = {
   "later type": "needs a type of value that is not there yet",
@@ -30,6 +31,8 @@ export type CaseReason = {
   category: Category;
   reason: string;
   skip?: true;
+  /** The case is executed in this mode only, or needs a reason only there. */
+  mode?: Mode;
 };
 
 export type ErrorReason = { error: string; category: Category; reason: string };
@@ -47,7 +50,8 @@ export function loadReasons(root: string): Reasons {
 export function checkReasons(value: unknown): Reasons {
   const { cases, errors } = value as { cases: unknown; errors: unknown };
   if (!Array.isArray(cases) || !Array.isArray(errors)) throw new Error("two lists: cases, errors");
-  for (const one of cases) checkFields(one, ["unit", "case", "category", "reason"], ["skip"]);
+  for (const one of cases)
+    checkFields(one, ["unit", "case", "category", "reason"], ["skip", "mode"]);
   for (const one of errors) {
     checkFields(one, ["error", "category", "reason"], []);
     new RegExp(one.error);
@@ -58,13 +62,22 @@ export function checkReasons(value: unknown): Reasons {
 function checkFields(one: object, needed: readonly string[], optional: readonly string[]): void {
   const shown = JSON.stringify(one);
   for (const [name, value] of Object.entries(one)) {
-    if (optional.includes(name) && value === true) continue;
+    if (optional.includes(name) && (name === "mode" ? isMode(value) : value === true)) continue;
     if (!needed.includes(name)) throw new Error(`no field ${name}: ${shown}`);
     if (typeof value !== "string" || value === "") throw new Error(`${name} is no text: ${shown}`);
   }
   for (const name of needed) if (!(name in one)) throw new Error(`${name} is missing: ${shown}`);
   const { category } = one as { category: string };
   if (!(category in CATEGORIES)) throw new Error(`no category ${category}: ${shown}`);
+}
+
+function isMode(value: unknown): boolean {
+  return value === "external" || value === "normal";
+}
+
+/** The reasons that count in a mode. */
+export function reasonsOf(reasons: Reasons, mode: Mode): Reasons {
+  return { ...reasons, cases: reasons.cases.filter((one) => (one.mode ?? mode) === mode) };
 }
 
 /** The reason for a case of a unit that failed with `detail`, or did not run. */
