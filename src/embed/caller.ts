@@ -74,6 +74,7 @@ export class Caller {
   /** Any command. */
   call(name: string, words: readonly Word[], asBuffers: boolean): unknown {
     const { request, thread } = this;
+    if (typeof name === "string" && name.includes(" ")) throw new TypeError(severalWords(name));
     request.beginUnnamed();
     request.add(name);
     for (const word of words) request.add(word);
@@ -86,4 +87,9 @@ export class Caller {
     this.run();
     return this.reader.value(asBuffers);
   }
+}
+
+function severalWords(line: string): string {
+  const words = line.split(" ").map((word) => JSON.stringify(word));
+  return `a command and its arguments are words of their own: call(${words.join(", ")})`;
 }

@@ -3,6 +3,7 @@
  * its name: its errors are thrown as StoreError.
  */
 import type { Caller } from "./caller.ts";
+import { checkOptions, INSPECT, optionKinds } from "./checks.ts";
 import { commandName } from "./request.ts";
 import type { Text, Word } from "./types.ts";
 
@@ -33,6 +34,9 @@ const TTL = commandName("TTL");
 const TYPE = commandName("TYPE");
 const UNLINK = commandName("UNLINK");
 
+const SCAN_OPTIONS = optionKinds(["MATCH", "COUNT", "TYPE"], []);
+const COPY_OPTIONS = optionKinds(["DB"], ["REPLACE"]);
+
 /** When EXPIRE and its like apply: no expiry yet, one already, later than it, earlier than it. */
 export type ExpireCondition = "NX" | "XX" | "GT" | "LT";
 
@@ -51,12 +55,23 @@ export type ScanPage<Key> = { cursor: string; keys: Key[] };
 export type CopyOptions = { DB?: number | undefined; REPLACE?: boolean | undefined };
 
 export class KeyMethods {
-  /** @internal */
-  protected readonly caller: Caller;
+  /** @internal A symbol cannot be cloned: to post a store itself fails with these words. */
+  protected readonly posted: symbol = Symbol("a store goes to a thread as store.handle");
+
+  /** @internal What prints, compares or serializes objects must not walk through the heap. */
+  declare protected readonly caller: Caller;
 
   /** @internal */
   constructor(caller: Caller) {
-    this.caller = caller;
+    Object.defineProperties(this, {
+      caller: { value: caller },
+      [INSPECT]: { value: () => this.shown() },
+    });
+  }
+
+  /** @internal */
+  protected shown(): string {
+    return `Database { db: ${this.caller.session.db} }`;
   }
 
   /** How many of the keys there were. */
@@ -153,6 +168,7 @@ export class KeyMethods {
 
   /** False if there is no source, or a destination and no REPLACE. */
   copy(source: Text, destination: Text, options: CopyOptions = {}): boolean {
+    checkOptions(options, COPY_OPTIONS, "copy(source, destination, { REPLACE: true })");
     const words: Word[] = [source, destination];
     if (options.DB !== undefined) words.push("DB", options.DB);
     if (options.REPLACE === true) words.push("REPLACE");
@@ -259,6 +275,7 @@ export class KeyMethods {
 }
 
 function scanWords(cursor: string | number, options: ScanOptions): Word[] {
+  checkOptions(options, SCAN_OPTIONS, 'scan(cursor, { MATCH: "user:*" })');
   const words: Word[] = [cursor];
   if (options.MATCH !== undefined) words.push("MATCH", options.MATCH);
   if (options.COUNT !== undefined) words.push("COUNT", options.COUNT);

@@ -9,6 +9,7 @@ import { makeSharedBuffer, SystemClock, systemWaiting } from "../env/system.ts";
 import { HANDLES_MAX, HEAP_SHARE } from "../limits.ts";
 import { firstChunk, makeSharedState } from "../server/shared-state.ts";
 import { REDIS_VERSION, VERSION } from "../version.ts";
+import { kindOf } from "./checks.ts";
 import { StoreError } from "./errors.ts";
 import { isWholeHandle, type WholeHandle } from "./handle.ts";
 import { membersBytes } from "./members.ts";
@@ -18,15 +19,22 @@ import { StoreThread } from "./store-thread.ts";
 import type { OpenOptions, StoreOptions } from "./types.ts";
 
 export function openStore(options: OpenOptions, commands: CommandTable): Store {
-  const { handle } = options as { handle?: unknown };
-  const whole =
-    handle === undefined ? newStore(options as StoreOptions, commands) : given(options, handle);
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    const example = 'open({ maxmemory: "64mb" }) or open({ handle })';
+    throw new TypeError(`options are ${kindOf(options)}: write them as in ${example}`);
+  }
+  if (options instanceof Store || isWholeHandle(options)) {
+    throw new StoreError("OPTION handle: write open({ handle: store.handle })");
+  }
+  // A handle that got lost on its way must not make another store, empty and shared by nobody.
+  const whole = "handle" in options ? given(options, options.handle) : newStore(options, commands);
   return new Store(new StoreThread(whole, commands));
 }
 
 function given(options: object, handle: unknown): WholeHandle {
   if (!isWholeHandle(handle)) {
-    throw new StoreError("OPTION handle: is not what store.handle gave");
+    const way = "it goes by workerData or postMessage to threads of the same process";
+    throw new StoreError(`OPTION handle: is ${kindOf(handle)}, not what store.handle gave; ${way}`);
   }
   const other = Object.keys(options).find((name) => name !== "handle");
   if (other !== undefined) {

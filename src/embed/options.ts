@@ -2,6 +2,8 @@
  * The options of `open`: directives of the one configuration table, in camelCase. Those that are
  * about a server's ports, files, threads or other processes are refused by name.
  */
+
+import { nearest } from "../base/nearest.ts";
 import { systemConfigHost } from "../env/config-host.ts";
 import { type Change, Config } from "../server/config/config.ts";
 import { refusal } from "../server/config/directive.ts";
@@ -30,6 +32,16 @@ const ALSO: readonly string[] = [
 const TAKEN: ReadonlySet<string> = new Set([
   ...[...MEMORY, ...ENCODING, ...LATENCY].map(({ name }) => name),
   ...ALSO,
+]);
+
+const LISTEN = "use store.listen({ port, host, path })";
+
+/** What does the same for a store. */
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  ["port", LISTEN],
+  ["bind", LISTEN],
+  ["unixsocket", LISTEN],
+  ["threads", "each thread opens the store with open({ handle: store.handle })"],
 ]);
 
 /** No port is listened on by itself. */
@@ -73,7 +85,9 @@ function changeOf(config: Config, option: string, value: OptionValue): Change {
   if (named === undefined) throw refused(option, `unknown option${hint(option)}`);
   const { row } = named;
   if (!TAKEN.has(row.name)) {
-    throw refused(option, `the embedded store does not support the directive ${row.name}`);
+    const instead = INSTEAD.get(row.name);
+    const hint = instead === undefined ? "" : `; ${instead}`;
+    throw refused(option, `the embedded store does not support the directive ${row.name}${hint}`);
   }
   const text = textOf(value);
   if (text === null) throw refused(option, "must be text, a number or a boolean");
@@ -94,6 +108,6 @@ function textOf(value: unknown): string | null {
 /** The option that was probably meant. */
 function hint(option: string): string {
   const letters = option.replaceAll(/[-_]/g, "").toLowerCase();
-  const meant = optionNames().find((name) => name.toLowerCase() === letters);
+  const meant = nearest(letters, optionNames());
   return meant === undefined ? "" : `; did you mean ${meant}?`;
 }

@@ -14,6 +14,7 @@ import { BIG_ARGUMENT_BYTES } from "../limits.ts";
 import type { Heap } from "../memory/heap.ts";
 import { CHUNK_SHIFT } from "../memory/layout.ts";
 import { ADMITTED, LATER, type ParserLimits } from "../protocol/parser.ts";
+import { kindOf } from "./checks.ts";
 import type { Word } from "./types.ts";
 
 type Utf8Access = {
@@ -21,6 +22,8 @@ type Utf8Access = {
 };
 // Node gives this to Buffer, but it works on any Uint8Array without making a view first.
 const { utf8Write } = Buffer.prototype as unknown as Utf8Access;
+
+const WORDS = "keys and values are a string, a Buffer or a Uint8Array";
 
 const INITIAL_BYTES = 65536;
 /** A scratch buffer that grew beyond this is given up after the call. */
@@ -97,8 +100,9 @@ export class RequestWriter {
   private refuse(word: unknown): never {
     const { count } = this.args;
     this.finish();
-    const kind = word === null ? "null" : typeof word;
-    throw new TypeError(`argument ${count} is ${kind}: keys and values are text or bytes`);
+    const what = count === 0 ? "the command" : `argument ${count}`;
+    const list = Array.isArray(word) ? "; spread a list with ..." : "";
+    throw new TypeError(`${what} is ${kindOf(word)}: ${WORDS}${list}`);
   }
 
   private addText(text: string): void {

@@ -304,7 +304,10 @@ test("what is no key and no value is a TypeError that names the place", () => {
   const wrong = undefined as unknown as string;
   assert.throws(() => store.get(wrong), /^TypeError: argument 1 is undefined/);
   assert.throws(() => store.set("k", null as unknown as string), /argument 2 is null/);
-  assert.throws(() => store.set("x".repeat(100_000), {} as unknown as string), /argument 2 is obj/);
+  assert.throws(
+    () => store.set("x".repeat(100_000), {} as unknown as string),
+    /argument 2 is an Obj/,
+  );
   assert.equal(store.set("k", "v"), "OK");
   assert.equal(store.get("k"), "v");
 });
@@ -341,10 +344,10 @@ describe("options", () => {
       [{ databases: {} }, /^OPTION databases: must be text, a number or a boolean$/],
       [{ dir: "/data" }, /^OPTION dir: the embedded store does not support the directive dir$/],
       [{ appendonly: true }, /does not support the directive appendonly$/],
-      [{ threads: 4 }, /does not support the directive threads$/],
-      [{ port: 6379 }, /does not support the directive port$/],
+      [{ threads: 4 }, /does not support the directive threads; each thread opens/],
+      [{ port: 6379 }, /does not support the directive port; use store\.listen/],
       [{ replicaof: "a 1" }, /does not support the directive replicaof$/],
-      [{ handle: {} }, /^OPTION handle: is not what store\.handle gave$/],
+      [{ handle: {} }, /^OPTION handle: is an Object, not what store\.handle gave; /],
       [{ handle: store.handle, maxmemory: 1 }, /^OPTION maxmemory: a store that is open has its/],
       [{ handle: { ...store.handle, zerohop: "0.0.1" } }, /was made by version 0\.0\.1, and this/],
     ];

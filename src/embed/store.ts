@@ -2,11 +2,14 @@
  * The embedded store as an application sees it: an open handle, and views of its databases.
  */
 import { Caller } from "./caller.ts";
+import { checkOptions, kindOf, optionKinds } from "./checks.ts";
 import { StoreError } from "./errors.ts";
 import type { WholeHandle } from "./handle.ts";
 import type { StoreThread } from "./store-thread.ts";
 import { StringMethods } from "./string-methods.ts";
 import type { ListenAddress, ListenOptions, StoreHandle, Word } from "./types.ts";
+
+const LISTEN_OPTIONS = optionKinds(["port", "host", "path"], []);
 
 /** One database of a store. */
 export class Database extends StringMethods {
@@ -36,17 +39,25 @@ export class Store extends Database {
   }
 
   /** @internal */
+  protected override shown(): string {
+    return `Store { isOpen: ${this.thread.isOpen} }`;
+  }
+
+  /** @internal */
   private get thread(): StoreThread {
     return this.caller.thread;
   }
 
   /** A view of another database. It is a part of this handle and closed with it. */
   db(index: number): Database {
-    const { config } = this.thread.server;
+    const { thread } = this;
+    thread.attend();
+    const { config } = thread.server;
+    if (typeof index !== "number") throw new TypeError(`index is ${kindOf(index)}: a number`);
     if (!Number.isInteger(index) || index < 0 || index >= config.databases) {
       throw new StoreError("ERR DB index is out of range");
     }
-    return new Database(new Caller(this.thread, index));
+    return new Database(new Caller(thread, index));
   }
 
   /**
@@ -67,6 +78,7 @@ export class Store extends Database {
   async listen(options: ListenOptions = {}): Promise<ListenAddress> {
     const { thread } = this;
     thread.attend();
+    checkOptions(options, LISTEN_OPTIONS, "listen({ port: 7000 })");
     const { Listener } = await import("./listener.ts");
     const { config } = thread.server;
     const path = options.path ?? "";

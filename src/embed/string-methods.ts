@@ -4,6 +4,7 @@
  * else bigint.
  */
 import type { Caller } from "./caller.ts";
+import { checkOptions, kindOf, optionKinds } from "./checks.ts";
 import { KeyMethods } from "./key-methods.ts";
 import { commandName } from "./request.ts";
 import type { Text, Word } from "./types.ts";
@@ -29,6 +30,12 @@ const SETEX = commandName("SETEX");
 const SETNX = commandName("SETNX");
 const SETRANGE = commandName("SETRANGE");
 const STRLEN = commandName("STRLEN");
+
+const EXPIRY = ["EX", "PX", "EXAT", "PXAT"] as const;
+const SET_OPTIONS = optionKinds(EXPIRY, ["KEEPTTL", "NX", "XX", "GET"]);
+const SET_EXAMPLE = "set(key, value, { EX: 60 })";
+const GETEX_OPTIONS = optionKinds(EXPIRY, ["PERSIST"]);
+const GETEX_EXAMPLE = "getex(key, { EX: 60 })";
 
 /** At most one of these. */
 export type ExpiryOptions = {
@@ -84,6 +91,7 @@ export class StringMethods extends KeyMethods {
   set(key: Text, value: Text, options?: SetOptions): string | null;
   set(key: Text, value: Text, options?: SetOptions): string | null {
     const { caller } = this;
+    if (options !== undefined) checkOptions(options, SET_OPTIONS, SET_EXAMPLE);
     caller.begin(SET);
     caller.add(key);
     caller.add(value);
@@ -99,6 +107,7 @@ export class StringMethods extends KeyMethods {
   /** SET with GET: the old value, or null. */
   setGetBuffer(key: Text, value: Text, options: SetOptions = {}): Buffer | null {
     const { caller } = this;
+    checkOptions(options, SET_OPTIONS, SET_EXAMPLE);
     caller.begin(SET);
     caller.add(key);
     caller.add(value);
@@ -235,7 +244,7 @@ function addSetOptions(caller: Caller, options: SetOptions): void {
 }
 
 function addExpiry(add: (word: Word) => void, options: ExpiryOptions): void {
-  for (const name of ["EX", "PX", "EXAT", "PXAT"] as const) {
+  for (const name of EXPIRY) {
     const time = options[name];
     if (time === undefined) continue;
     add(name);
@@ -244,6 +253,7 @@ function addExpiry(add: (word: Word) => void, options: ExpiryOptions): void {
 }
 
 function getexWords(key: Text, options: GetexOptions): Word[] {
+  checkOptions(options, GETEX_OPTIONS, GETEX_EXAMPLE);
   const words: Word[] = [key];
   if (options.PERSIST === true) words.push("PERSIST");
   addExpiry((word) => words.push(word), options);
@@ -251,8 +261,16 @@ function getexWords(key: Text, options: GetexOptions): Word[] {
 }
 
 function pairWords(pairs: Pairs): Text[] {
+  if (typeof pairs !== "object" || pairs === null || ArrayBuffer.isView(pairs)) {
+    throw new TypeError(`pairs are ${kindOf(pairs)}: an object, a Map or a list of [key, value]`);
+  }
   const words: Text[] = [];
   const list = Symbol.iterator in pairs ? pairs : Object.entries(pairs);
-  for (const [key, value] of list as Iterable<readonly [Text, Text]>) words.push(key, value);
+  for (const pair of list as Iterable<readonly [Text, Text]>) {
+    if (!Array.isArray(pair) || pair.length !== 2) {
+      throw new TypeError(`pair ${words.length / 2 + 1} is ${kindOf(pair)}: write [key, value]`);
+    }
+    words.push(pair[0], pair[1]);
+  }
   return words;
 }

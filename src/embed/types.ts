@@ -33,9 +33,55 @@ export type StoreOptions = {
   protectedMode?: boolean | "yes" | "no" | undefined;
   /** DEBUG: "yes", "no", or "local". */
   enableDebugCommand?: string | undefined;
-  /** Any other directive that the embedded store takes. */
-  readonly [directive: string]: OptionValue | undefined;
-};
+} & { [name in OtherOption]?: OptionValue | undefined };
+
+/** Further directives that the embedded store takes. */
+export type OtherOption =
+  | "unixsocketperm"
+  | "tcpBacklog"
+  | "tcpKeepalive"
+  | "clientOutputBufferLimit"
+  | "clientQueryBufferLimit"
+  | "maxmemoryEvictionTenacity"
+  | "activeExpireEffort"
+  | "hz"
+  | "dynamicHz"
+  | "activerehashing"
+  | "lfuLogFactor"
+  | "lfuDecayTime"
+  | "lazyfreeLazyEviction"
+  | "lazyfreeLazyExpire"
+  | "lazyfreeLazyServerDel"
+  | "lazyfreeLazyUserDel"
+  | "lazyfreeLazyUserFlush"
+  | "trackingTableMaxKeys"
+  | "notifyKeyspaceEvents"
+  | "activedefrag"
+  | "activeDefragCycleMin"
+  | "activeDefragCycleMax"
+  | "activeDefragThresholdLower"
+  | "activeDefragThresholdUpper"
+  | "activeDefragIgnoreBytes"
+  | "activeDefragMaxScanFields"
+  | "jemallocBgThread"
+  | "ioThreads"
+  | "ioThreadsDoReads"
+  | "hashMaxListpackEntries"
+  | "hashMaxListpackValue"
+  | "listMaxListpackSize"
+  | "listCompressDepth"
+  | "setMaxIntsetEntries"
+  | "setMaxListpackEntries"
+  | "setMaxListpackValue"
+  | "zsetMaxListpackEntries"
+  | "zsetMaxListpackValue"
+  | "hllSparseMaxBytes"
+  | "streamNodeMaxBytes"
+  | "streamNodeMaxEntries"
+  | "enableProtectedConfigs"
+  | "latencyMonitorThreshold"
+  | "latencyTracking"
+  | "latencyTrackingInfoPercentiles";
 
 /** Goes to other threads as it is; what is in it is the store's own business. */
 export type StoreHandle = {

@@ -1,0 +1,243 @@
+/** What callers without types give by mistake is refused, in words that say what to write. */
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, describe, test } from "node:test";
+import { inspect } from "node:util";
+import { open, type Store } from "../index.ts";
+import { kindOf } from "./checks.ts";
+import { optionNames } from "./options.ts";
+import type { StoreOptions } from "./types.ts";
+
+let store: Store;
+/** The store as a caller without types has it. */
+let loose: Record<string, (...words: unknown[]) => unknown>;
+
+before(() => {
+  store = open({ memoryChunk: "8mb" });
+  loose = store as unknown as typeof loose;
+});
+
+after(() => store.close());
+
+function refused(method: string, words: readonly unknown[], message: RegExp): void {
+  const run = (): unknown => (loose[method] as (...words: unknown[]) => unknown)(...words);
+  assert.throws(run.bind(store), (error) => {
+    assert.ok(error instanceof TypeError, String(error));
+    assert.match(error.message, message);
+    return true;
+  });
+}
+
+test("kinds of values have names", () => {
+  const kinds: readonly [unknown, string][] = [
+    [null, "null"],
+    [undefined, "undefined"],
+    ["", "a string"],
+    [1, "a number"],
+    [[], "an Array"],
+    [{}, "an Object"],
+    [new Map(), "a Map"],
+    [new ArrayBuffer(1), "an ArrayBuffer"],
+    [Object.create(null), "an object"],
+    [() => 1, "a function"],
+  ];
+  for (const [value, kind] of kinds) assert.equal(kindOf(value), kind);
+});
+
+describe("options of a method", () => {
+  test("that are unknown are refused, with the one that was meant", () => {
+    refused("set", ["k", "v", { ex: 60 }], /^unknown option ex; did you mean EX\?$/);
+    refused("set", ["k", "v", { ttl: 60 }], /unknown option ttl; .* set\(key, value, \{ EX: 60 /);
+    refused("setGetBuffer", ["k", "v", { nx: true }], /did you mean NX/);
+    refused("getex", ["k", { persist: true }], /did you mean PERSIST/);
+    refused("getexBuffer", ["k", { px: 1 }], /did you mean PX/);
+    refused("scan", ["0", { match: "a*" }], /did you mean MATCH/);
+    refused("scanBuffer", ["0", { count: 1 }], /did you mean COUNT/);
+    refused("copy", ["a", "b", { replace: true }], /did you mean REPLACE/);
+    assert.throws(() => [...store.scanIterator({ match: "a" } as object)], /did you mean MATCH/);
+    assert.equal(store.exists("k"), 0);
+  });
+
+  test("that are no object are refused", () => {
+    refused("set", ["k", "v", "EX", 60], /^options are a string: write them as in set\(key, /);
+    refused("set", ["k", "v", null], /^options are null/);
+    refused("set", ["k", "v", ["EX", 60]], /^options are an Array/);
+    refused("scan", ["0", "MATCH"], /^options are a string: write them as in scan\(cursor/);
+    refused("copy", ["a", "b", true], /^options are a boolean/);
+    assert.equal(store.exists("k"), 0);
+  });
+
+  test("that are true or false are nothing else", () => {
+    refused("set", ["k", "v", { NX: 1 }], /^option NX is a number: true or false$/);
+    refused("set", ["k", "v", { KEEPTTL: "yes" }], /^option KEEPTTL is a string/);
+    refused("copy", ["a", "b", { REPLACE: null }], /^option REPLACE is null/);
+    assert.equal(store.set("k", "v", { NX: false, XX: undefined }), "OK");
+    store.del("k");
+  });
+});
+
+describe("arguments of a method", () => {
+  test("that are no text and no bytes are refused", () => {
+    refused("get", [], /^argument 1 is undefined: keys and values are a string, a Buffer or a Uin/);
+    refused("del", [["a", "b"]], /^argument 1 is an Array: .*; spread a list with \.\.\.$/);
+    refused("set", ["k", new ArrayBuffer(2)], /^argument 2 is an ArrayBuffer: .* a Uint8Array$/);
+    refused("set", ["k", new Uint16Array(2)], /^argument 2 is an Uint16Array/);
+    refused("set", ["k", true], /^argument 2 is a boolean/);
+    refused("db", ["1"], /^index is a string: a number$/);
+  });
+
+  test("pairs are an object, a Map or a list of pairs", () => {
+    refused("mset", [], /^pairs are undefined: an object, a Map or a list of \[key, value\]$/);
+    refused("mset", ["a", "1"], /^pairs are a string/);
+    refused("msetnx", [Buffer.from("ab")], /^pairs are a Buffer/);
+    refused("mset", [["a", "1"]], /^pair 1 is a string: write \[key, value\]$/);
+    refused("mset", [["ab", "cd"]], /^pair 1 is a string/);
+    refused("mset", [[["a", "1"], ["b"]]], /^pair 2 is an Array/);
+    assert.equal(store.dbsize(), 0);
+  });
+
+  test("a command and its words are not one text", () => {
+    refused("call", [], /^the command is undefined/);
+    refused("call", [["GET", "k"]], /^the command is an Array/);
+    refused("call", ["SET k v"], /words of their own: call\("SET", "k", "v"\)$/);
+    refused("callBuffer", ["GET k"], /call\("GET", "k"\)$/);
+    assert.equal(store.call("PING"), "PONG");
+  });
+});
+
+describe("listen", () => {
+  test("refuses what it does not know, and a missing folder by its name", async () => {
+    const listen = loose["listen"]?.bind(store) as (options: unknown) => Promise<unknown>;
+    await assert.rejects(
+      listen(7000),
+      /^TypeError: options are a number: .* listen\(\{ port: 7000/,
+    );
+    await assert.rejects(listen({ prt: 1 }), /^TypeError: unknown option prt; did you mean port/);
+    const code = "LISTEN";
+    const missing = { code, message: "LISTEN /nosuch/s: No such file or directory" };
+    await assert.rejects(listen({ path: "/nosuch/s" }), missing);
+  });
+
+  test("leaves a file that is no socket where it is", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "zh-"));
+    const file = path.join(folder, "precious");
+    writeFileSync(file, "");
+    await assert.rejects(store.listen({ path: file }), { code: "LISTEN", message: /no socket/ });
+    assert.ok(existsSync(file));
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe("open", () => {
+  const given = (options: unknown) => (): Store => open(options as StoreOptions);
+
+  test("refuses what are no options", () => {
+    for (const wrong of [null, "redis://", 6379, [], true]) {
+      assert.throws(given(wrong), /^TypeError: options are .*: write them as in open\(\{ maxmem/);
+    }
+  });
+
+  test("never takes a lost or wrong handle for a wish for a new store", () => {
+    const { handle } = store;
+    assert.throws(given({ handle: undefined }), /OPTION handle: is undefined, not what store\.han/);
+    assert.throws(given({ handle: store }), /handle: is a Store\d*, not what store\.handle gave/);
+    assert.throws(given(store), /OPTION handle: write open\(\{ handle: store\.handle \}\)/);
+    assert.throws(given(handle), /OPTION handle: write open\(\{ handle: store\.handle \}\)/);
+    const copied = { handle: JSON.parse(JSON.stringify(handle)) as unknown };
+    assert.throws(given(copied), /by workerData or postMessage to threads of the same process/);
+  });
+
+  test("says what to use instead of a server's directive", () => {
+    assert.throws(given({ port: 7000 }), /directive port; use store\.listen\(/);
+    assert.throws(given({ threads: 2 }), /each thread opens the store with open\(\{ handle/);
+    assert.throws(given({ maxmemroy: 1 }), /did you mean maxmemory\?$/);
+  });
+});
+
+describe("a store", () => {
+  test("is short where objects are printed or serialized", () => {
+    assert.equal(inspect(store), "Store { isOpen: true }");
+    assert.equal(inspect({ at: [store.db(3)] }), "{ at: [ Database { db: 3 } ] }");
+    assert.ok(JSON.stringify(store).length < 40);
+  });
+
+  test("cannot be posted in place of its handle", () => {
+    const message = /a store goes to a thread as store\.handle\) could not be cloned/;
+    assert.throws(() => structuredClone(store), { name: "DataCloneError", message });
+    assert.throws(() => structuredClone({ handle: store }), { name: "DataCloneError", message });
+    assert.throws(() => structuredClone(store.db(1)), { name: "DataCloneError", message });
+  });
+
+  test("has no views once it is closed", async () => {
+    const other = open({ handle: store.handle });
+    await other.close();
+    assert.throws(() => other.db(1), { code: "CLOSED" });
+    assert.equal(inspect(other), "Store { isOpen: false }");
+  });
+});
+
+/** Every option has a type; the compiler holds this list equal to the type. */
+const TYPED: Record<keyof StoreOptions, true> = {
+  activeDefragCycleMax: true,
+  activeDefragCycleMin: true,
+  activeDefragIgnoreBytes: true,
+  activeDefragMaxScanFields: true,
+  activeDefragThresholdLower: true,
+  activeDefragThresholdUpper: true,
+  activeExpireEffort: true,
+  activedefrag: true,
+  activerehashing: true,
+  clientOutputBufferLimit: true,
+  clientQueryBufferLimit: true,
+  databases: true,
+  dynamicHz: true,
+  enableDebugCommand: true,
+  enableProtectedConfigs: true,
+  hashMaxListpackEntries: true,
+  hashMaxListpackValue: true,
+  hllSparseMaxBytes: true,
+  hz: true,
+  ioThreads: true,
+  ioThreadsDoReads: true,
+  jemallocBgThread: true,
+  latencyMonitorThreshold: true,
+  latencyTracking: true,
+  latencyTrackingInfoPercentiles: true,
+  lazyfreeLazyEviction: true,
+  lazyfreeLazyExpire: true,
+  lazyfreeLazyServerDel: true,
+  lazyfreeLazyUserDel: true,
+  lazyfreeLazyUserFlush: true,
+  lfuDecayTime: true,
+  lfuLogFactor: true,
+  listCompressDepth: true,
+  listMaxListpackSize: true,
+  maxclients: true,
+  maxmemory: true,
+  maxmemoryEvictionTenacity: true,
+  maxmemoryPolicy: true,
+  maxmemorySamples: true,
+  memoryChunk: true,
+  notifyKeyspaceEvents: true,
+  protectedMode: true,
+  protoMaxBulkLen: true,
+  setMaxIntsetEntries: true,
+  setMaxListpackEntries: true,
+  setMaxListpackValue: true,
+  shards: true,
+  streamNodeMaxBytes: true,
+  streamNodeMaxEntries: true,
+  tcpBacklog: true,
+  tcpKeepalive: true,
+  timeout: true,
+  trackingTableMaxKeys: true,
+  unixsocketperm: true,
+  zsetMaxListpackEntries: true,
+  zsetMaxListpackValue: true,
+};
+
+test("every option that is taken has a type", () => {
+  assert.deepEqual(Object.keys(TYPED).sort(), optionNames().sort());
+});
