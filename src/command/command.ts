@@ -78,6 +78,8 @@ export class Command {
   /** Some argument is, or may be, a key. */
   readonly hasKeys: boolean;
   readonly keySpecs: readonly KeySpec[];
+  /** What it does under locks is bounded, since its time is documented as constant. */
+  readonly isBounded: boolean;
   readonly container: Command | null;
   /** By lower-case name without the container, in the order of the specs. */
   readonly subcommands: Map<string, Command>;
@@ -118,6 +120,7 @@ export class Command {
     this.keySpecs = keySpecs;
     this.hasKeys =
       spec.findKeys !== undefined || keySpecs.some(({ flags }) => !flags.includes("not_key"));
+    this.isBounded = spec.complexity.startsWith("O(1)");
     this.container = container;
     this.subcommands = new Map();
     this.runSession =

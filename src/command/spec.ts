@@ -90,6 +90,8 @@ export type EachCommand = CommandMeta & {
   begin(db: Database, args: Args, session: Session): unknown;
   /** It visits every shard, whatever the session's port shows. */
   everywhere?: true;
+  /** Called before every part with no lock held: the place to allocate what it will fill. */
+  prepare?(state: unknown): void;
   part(db: Database, shard: number, state: unknown): AfterPart;
   /** Where to begin; the first shard of the scope if not said. Its result is within the scope. */
   firstShard?(db: Database, state: unknown): number;

@@ -368,6 +368,7 @@ export class Database extends Records {
       view.setUint32(at, end - start, true);
       view.setUint32(at + 4, valueLength, true);
       at += LONG_BYTES;
+      this.store.heap.work.copied(end - start);
     } else {
       m[word] = kind | ((end - start) << 8) | (valueLength << 16);
     }
@@ -406,6 +407,7 @@ export class Database extends Records {
     const units = recordUnits(kind, this.keyLength(p), area);
     const before = this.unitsOf(p);
     const from = this.valueAt(p);
+    heap.work.copied(area);
     if (blockSize(before) === blockSize(units)) {
       // Key and value move by the 8 bytes of the expiry within the block.
       const to = ((p & UNIT_MASK) << 3) + keyOffset(kind) + this.keyLength(p);

@@ -171,7 +171,9 @@ function freeSome(store: Store, locks: ShardLocks, roots: Roots, limit: number):
     const most = Math.min(limit - done, RECORDS_PER_LOCK);
     const shard = store.shardOf(slot);
     const got = locks.tryShard(shard, () => {
-      done += freeSlot(store, slot, cells, base + slot, most);
+      const freed = freeSlot(store, slot, cells, base + slot, most);
+      store.heap.work.visited(freed);
+      done += freed;
     });
     if (!got) {
       passed = Math.min(passed, slot);

@@ -68,6 +68,7 @@ import {
   SLAB_PAGES,
   SLAB_UNITS,
 } from "./size-classes.ts";
+import { Work } from "./work.ts";
 
 const PAGE_CHUNK_SHIFT = CHUNK_SHIFT - PAGE_UNIT_SHIFT;
 const SPAN_UNITS = 1 << SPAN_UNIT_SHIFT;
@@ -96,6 +97,7 @@ export class Heap {
   readonly i32: Int32Array[];
   readonly u8: Uint8Array[];
   readonly view: DataView[];
+  readonly work: Work = new Work();
   /** Null unless checked mode is on. */
   readonly blocks: BlockMap | null;
 
@@ -348,7 +350,8 @@ export class Heap {
     const row = shardRow(shard);
     let p = control[row + S_REMOTE_REST] as number;
     if (p === 0 && Atomics.load(control, row + S_REMOTE_FREE) === 0) return false;
-    for (let left = most; left > 0; left--) {
+    let freed = 0;
+    for (; freed < most; freed++) {
       if (p === 0) p = Atomics.exchange(control, row + S_REMOTE_FREE, 0);
       if (p === 0) break;
       const next = this.linkOf(p);
@@ -357,12 +360,16 @@ export class Heap {
       p = next;
     }
     control[row + S_REMOTE_REST] = p;
+    this.work.visited(freed);
     return true;
   }
 
-  /** Gives back the empty slabs that freeing kept. The lock of `shard` is held. */
-  trim(shard: number): void {
-    this.drainRemoteFrees(shard);
+  /**
+   * Gives back the empty slabs that freeing kept, once at most so many remote frees are made good.
+   * The lock of `shard` is held. True if there are more of those.
+   */
+  trim(shard: number, mostFrees: number = Number.POSITIVE_INFINITY): boolean {
+    this.drainRemoteFrees(shard, mostFrees);
     if (this.blocks !== null) this.emptyQuarantine(shard, 0);
     const row = shardRow(shard);
     // An empty slab is never but alone in its list.
@@ -370,6 +377,7 @@ export class Heap {
       const slab = this.control[row + S_CLASS_LISTS + cls] as number;
       if (slab !== 0) this.giveIfEmpty(shard, slab, cls);
     }
+    return this.control[row + S_REMOTE_REST] !== 0;
   }
 
   private count(shard: number, units: number): void {

@@ -49,6 +49,7 @@ import {
   releaseAlone,
   tryAcquire,
 } from "../memory/lock.ts";
+import type { Work } from "../memory/work.ts";
 import { OOM, unknownCommand, unknownSubcommand, wrongArity } from "../protocol/errors.ts";
 import { ADMITTED, LATER, REFUSED } from "../protocol/parser.ts";
 import type { Reply } from "../protocol/reply.ts";
@@ -91,7 +92,9 @@ const CONTENDED = statIndex("lock_contended");
 const WAIT_USEC = statIndex("lock_wait_usec");
 const HOLD_MAX = statIndex("lock_hold_max_usec");
 const ERRORS = statIndex("error_replies");
+const BYTES_COPIED_MAX = statIndex("work_bytes_copied_max");
 const ENTRIES_MOVED_MAX = statIndex("work_entries_moved_max");
+const ELEMENTS_VISITED_MAX = statIndex("work_elements_visited_max");
 
 export class Dispatcher {
   /** Last command that was run or refused; -1 for an unknown one. */
@@ -102,6 +105,7 @@ export class Dispatcher {
   private readonly control: Int32Array;
   private readonly waiting: Waiting;
   private readonly counters: LockCounters;
+  private readonly work: Work;
   private readonly keys: KeyList = new KeyList();
   readonly times: CallTimes;
   private readonly shardMarks: Uint8Array;
@@ -120,6 +124,7 @@ export class Dispatcher {
     this.server = server;
     this.control = server.store.control;
     this.waiting = waiting;
+    this.work = server.store.heap.work;
     this.counters = counters;
     this.times = new CallTimes(server);
     this.samples = new Int32Array(server.commands.list.length);
@@ -277,6 +282,7 @@ export class Dispatcher {
       this.countErrors(errors);
       this.server.commandStats.failed(command.id);
     }
+    if (this.work.isUsed) this.work.settle(command.isBounded);
     this.commandsRun++;
     this.server.commandStats.called(command.id);
     return true;
@@ -295,15 +301,22 @@ export class Dispatcher {
     stats.add(COMMANDS, this.commandsRun);
     stats.add(KEYED_LOCAL, this.keyedRun);
     stats.add(ACQUISITIONS, this.locksTaken);
-    const { work } = this.server.store.table;
-    if (work.entriesMovedMax > 0) {
-      stats.max(ENTRIES_MOVED_MAX, work.entriesMovedMax);
-      work.entriesMovedMax = 0;
-    }
+    this.countWork();
     this.commandsRun = 0;
     this.keyedRun = 0;
     this.locksTaken = 0;
     this.server.memory.release();
+  }
+
+  /** Shows the most that was done under one lock. */
+  countWork(): void {
+    const { stats } = this.server;
+    const { work } = this;
+    if (work.bytesCopiedMax + work.entriesMovedMax + work.elementsVisitedMax === 0) return;
+    stats.max(BYTES_COPIED_MAX, work.bytesCopiedMax);
+    stats.max(ENTRIES_MOVED_MAX, work.entriesMovedMax);
+    stats.max(ELEMENTS_VISITED_MAX, work.elementsVisitedMax);
+    work.clear();
   }
 
   readClock(): void {
@@ -609,6 +622,7 @@ export class Dispatcher {
     const { state } = progress;
     while (progress.shard <= last) {
       const { shard } = progress;
+      each.prepare?.(state);
       let after = "stop" as AfterPart;
       const got = this.withShard(shard, command.id, () => {
         this.setScope(session, db);
@@ -643,6 +657,7 @@ export class Dispatcher {
     this.record(row, command, NO_SLOT);
     const began = this.waiting.now();
     run();
+    this.work.settle(true);
     this.locksTaken++;
     server.stats.max(HOLD_MAX, (this.waiting.now() - began) * 1000);
     this.releaseOne(shard);
@@ -655,6 +670,7 @@ export class Dispatcher {
     this.server.store.enterShard(shard);
     this.server.store.heap.pool.sync();
     run();
+    this.work.settle(true);
     this.releaseOne(shard);
     return true;
   }

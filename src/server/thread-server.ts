@@ -600,13 +600,28 @@ export class ThreadServer implements Server {
       session.everySecond(now, timeout);
     }
     this.countFor(-1);
-    for (let shard = this.shareFirst; shard < this.shards; shard += this.shareStep) {
-      this.dispatcher.tryShard(shard, () => this.store.heap.trim(shard));
-    }
+    this.trimShards(TICK_BUDGET_MS * 5);
     // Closing idle clients may have counted for another row.
     this.countFor(-1);
+    this.dispatcher.countWork();
     this.stats.set(HEAP_USED, this.host.heapUsed());
     this.rates.sample(this.store.clock.monotonicMs());
+  }
+
+  /** Gives back what is empty; of shards with many remote frees, what there is time for. */
+  private trimShards(budgetMs: number): void {
+    const { clock, heap } = this.store;
+    const began = clock.monotonicMs();
+    for (let shard = this.shareFirst; shard < this.shards; shard += this.shareStep) {
+      let isLeft = true;
+      while (isLeft) {
+        isLeft = false;
+        this.dispatcher.tryShard(shard, () => {
+          isLeft = heap.trim(shard, SLICE_RECORDS);
+        });
+        if (clock.monotonicMs() - began > budgetMs) break;
+      }
+    }
   }
 
   resetStats(): void {

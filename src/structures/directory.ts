@@ -82,6 +82,7 @@ export function deepen(
       ? (m[at + DIRECTORY_HEADER_WORDS + (i >>> (depth - before))] as number)
       : root;
   }
+  segments.work.copied(4 << depth);
   cells[cell] = directory;
   if (isDirectory) heap.free(shard, root);
   return true;
@@ -143,6 +144,7 @@ export function halve(segments: Segments, shard: number, cells: Int32Array, cell
       if (depthIn(segments.headOf(segment)) === depth) full++;
     }
     n[nAt + D_FULL_DEPTH] = full;
+    segments.work.copied(4 << depth);
     cells[cell] = directory;
     heap.free(shard, root);
     if (full !== 0) return;

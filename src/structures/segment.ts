@@ -14,6 +14,7 @@
 import { halfSipHash13 } from "../base/siphash.ts";
 import type { Heap } from "../memory/heap.ts";
 import { CHUNK_SHIFT, H_HASH_KEY_0, H_HASH_KEY_1, UNIT_MASK } from "../memory/layout.ts";
+import type { Work } from "../memory/work.ts";
 import { FLAG_EXPIRY, FLAG_LONG, keyOffset } from "./record.ts";
 
 /** Steps are smallest about 70, which is where a database of a million keys has its slots. */
@@ -59,22 +60,9 @@ export const NO_EXPIRY = -1;
 const LONG_RUN = 32;
 const REMOVED_SHIFT = 3;
 
-/** What the tables of a thread did, for the counters that prove the bounds: in all, and at once. */
-export type TableWork = {
-  entriesMoved: number;
-  entriesMovedMax: number;
-  elementsVisited: number;
-  elementsVisitedMax: number;
-};
-
 /** A thread's hands on the segments of all its tables. */
 export class Segments {
-  readonly work: TableWork = {
-    entriesMoved: 0,
-    entriesMovedMax: 0,
-    elementsVisited: 0,
-    elementsVisitedMax: 0,
-  };
+  readonly work: Work;
   readonly heap: Heap;
   /** What `collect` found. */
   readonly hashes: Int32Array = new Int32Array(512);
@@ -86,6 +74,7 @@ export class Segments {
 
   constructor(heap: Heap) {
     this.heap = heap;
+    this.work = heap.work;
     this.i32 = heap.i32;
     this.u8 = heap.u8;
     this.key0 = heap.control[H_HASH_KEY_0] as number;
@@ -136,6 +125,12 @@ export class Segments {
   setEarliest(segment: number, seconds: number): void {
     const m = this.i32[segment >>> CHUNK_SHIFT] as Int32Array;
     m[((segment & UNIT_MASK) << 1) + 1] = seconds;
+  }
+
+  /** One more bit of their hashes is the same for all that belong into this segment. */
+  deepened(segment: number): void {
+    const m = this.heap.i32[segment >>> CHUNK_SHIFT] as Int32Array;
+    m[(segment & UNIT_MASK) << 1] = this.headOf(segment) + (1 << DEPTH_SHIFT);
   }
 
   /** A segment without entries, 0 when memory is out. */
@@ -215,7 +210,7 @@ export class Segments {
     const at = (segment & UNIT_MASK) << 1;
     const head = m[at] as number;
     const count = this.collect(segment);
-    this.moved(count);
+    this.work.moved(count);
     this.clearTags(segment, CAPACITY[(head >>> CODE_SHIFT) & CODE_MASK] as number);
     m[at] = head & ~COUNT_MASK;
     for (let k = 0; k < count; k++) {
@@ -235,7 +230,7 @@ export class Segments {
     const tags = (at + 2 + (CAPACITY[code] as number)) << 2;
     const u8 = this.u8[from >>> CHUNK_SHIFT] as Uint8Array;
     let left = head & COUNT_MASK;
-    this.moved(left);
+    this.work.moved(left);
     for (let k = 0; left > 0; k++) {
       if (code >= FIRST_PROBED && (u8[tags + k] as number) <= REMOVED) continue;
       const p = m[at + 2 + k] as number;
@@ -257,16 +252,6 @@ export class Segments {
     m[at + 2 + k] = p;
     (this.u8[segment >>> CHUNK_SHIFT] as Uint8Array)[((at + 2 + capacity) << 2) + k] = tag;
     m[at] = head + 1;
-  }
-
-  moved(entries: number): void {
-    this.work.entriesMoved += entries;
-    if (entries > this.work.entriesMovedMax) this.work.entriesMovedMax = entries;
-  }
-
-  visited(elements: number): void {
-    this.work.elementsVisited += elements;
-    if (elements > this.work.elementsVisitedMax) this.work.elementsVisitedMax = elements;
   }
 
   /** Puts the hashes and records of one segment, in no order, into the lists. Returns how many. */

@@ -87,7 +87,7 @@ export function split(
   const { shard, cells, cell, hash } = place;
   const depth = depthIn(segments.headOf(segment));
   const count = segments.collect(segment);
-  segments.moved(count);
+  segments.work.visited(count);
   const first = segments.hashes[0] as number;
   let differ = 0;
   for (let k = 1; k < count; k++) differ |= (segments.hashes[k] as number) ^ first;
@@ -118,13 +118,19 @@ function splitInTwo(
   const bit = 1 << (31 - depth);
   let ones = 0;
   for (let k = 0; k < count; k++) if ((hashes[k] as number) & bit) ones++;
-  const low = segments.make(shard, codeFor(count - ones), depth + 1);
-  const high = low === 0 ? 0 : segments.make(shard, codeFor(ones), depth + 1);
+  if (ones === 0 || ones === count) {
+    return splitOff(segments, place, segment, depth, ones === 0, total, expires);
+  }
+  // One more, which is about to come, must not make them grow at once.
+  const isHigh = (hash & bit) !== 0;
+  const low = segments.make(shard, codeFor(count - ones + (isHigh ? 0 : 1)), depth + 1);
+  const high = low === 0 ? 0 : segments.make(shard, codeFor(ones + (isHigh ? 1 : 0)), depth + 1);
   if (high === 0 || !deepen(segments, shard, cells, cell, depth + 1, total, expires)) {
     if (low !== 0) heap.free(shard, low);
     if (high !== 0) heap.free(shard, high);
     return false;
   }
+  segments.work.moved(count);
   for (let k = 0; k < count; k++) {
     const h = hashes[k] as number;
     segments.putAgain(h & bit ? high : low, h, records[k] as number);
@@ -136,6 +142,36 @@ function splitInTwo(
   pointAt(segments, root, hash | bit, depth + 1, high);
   countFullDepth(segments, root, depth + 1, 2);
   heap.free(shard, segment);
+  return true;
+}
+
+/**
+ * Splits a segment whose entries all have the same bit `depth`: it stays as it is, and an empty one
+ * is put beside it.
+ */
+function splitOff(
+  segments: Segments,
+  place: TablePlace,
+  segment: number,
+  depth: number,
+  isLow: boolean,
+  total: number,
+  expires: number,
+): boolean {
+  const { heap } = segments;
+  const { shard, cells, cell, hash } = place;
+  const bit = 1 << (31 - depth);
+  const empty = segments.make(shard, 0, depth + 1);
+  if (empty === 0) return false;
+  if (!deepen(segments, shard, cells, cell, depth + 1, total, expires)) {
+    heap.free(shard, empty);
+    return false;
+  }
+  segments.deepened(segment);
+  const root = cells[cell] as number;
+  pointAt(segments, root, isLow ? hash & ~bit : hash | bit, depth + 1, segment);
+  pointAt(segments, root, isLow ? hash | bit : hash & ~bit, depth + 1, empty);
+  countFullDepth(segments, root, depth + 1, 2);
   return true;
 }
 
@@ -174,7 +210,7 @@ export function shrink(
 function refill(segments: Segments, segment: number, last: number): number {
   const place = segments.place(last, 0);
   const p = segments.recordAt(last, place);
-  segments.moved(1);
+  segments.work.moved(1);
   segments.putAgain(segment, segments.hashOf(p), p);
   segments.setEarliest(segment, earlier(segments.earliest(segment), segments.earliest(last)));
   return segments.take(last, place, (segments.headOf(p) & FLAG_EXPIRY) !== 0);

@@ -69,7 +69,7 @@ export function scanTable(
     }
     next = boundary;
   }
-  segments.visited(looked);
+  segments.work.visited(looked);
   return next;
 }
 
@@ -183,7 +183,7 @@ export function dueRecords(
     if (n === found.length) break;
     walk.hash = (Math.floor(walk.hash / span) + 1) * span;
   }
-  segments.visited(before - walk.visits);
+  segments.work.visited(before - walk.visits);
   return n;
 }
 

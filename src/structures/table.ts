@@ -14,6 +14,7 @@
  */
 import type { Heap } from "../memory/heap.ts";
 import { CHUNK_SHIFT, UNIT_MASK } from "../memory/layout.ts";
+import type { Work } from "../memory/work.ts";
 import { D_COUNT, D_EXPIRES, DIRECTORY_HEADER_WORDS, segmentOf } from "./directory.ts";
 import { FLAG_LONG, keyOffset } from "./record.ts";
 import {
@@ -35,14 +36,13 @@ import {
   OVERFLOW,
   OVERFLOW_WORD,
   Segments,
-  type TableWork,
   tagOf,
 } from "./segment.ts";
 import { resize, shrink, split, type TablePlace } from "./table-shape.ts";
 
 export class Table {
   readonly segments: Segments;
-  readonly work: TableWork;
+  readonly work: Work;
   /** Place of the record that `find` returned last. */
   private foundSegment = 0;
   private foundPosition = 0;

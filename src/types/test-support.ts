@@ -16,7 +16,7 @@ import type { Command } from "../command/command.ts";
 import { LOCKS_EACH } from "../command/command.ts";
 import { KeyList } from "../command/key-specs.ts";
 import { CommandTable } from "../command/lookup.ts";
-import type { CommandSpec } from "../command/spec.ts";
+import type { AfterPart, CommandSpec } from "../command/spec.ts";
 import type { Clock } from "../env/env.ts";
 import { bigStart, makeBigBlock } from "../keyspace/big-block.ts";
 import type { Database } from "../keyspace/database.ts";
@@ -205,8 +205,11 @@ export class TestStore {
       const state = command.each.begin(db, args, NO_SESSION);
       const first = command.each.firstShard?.(db, state) ?? 0;
       for (let shard = first; shard < store.shards; shard++) {
-        let after = command.each.part(db, shard, state);
-        while (after === "again") after = command.each.part(db, shard, state);
+        let after: AfterPart = "again";
+        while (after === "again") {
+          command.each.prepare?.(state);
+          after = command.each.part(db, shard, state);
+        }
         if (after === "stop") break;
       }
       command.each.finish(db, state, args, reply);

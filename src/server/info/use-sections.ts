@@ -99,6 +99,8 @@ function spans(view: InfoView, ...words: number[]): number {
   return sum * SPAN_BYTES;
 }
 
+const BOUNDED = ", but for commands that are not documented as O(1)";
+
 function threadLines(view: InfoView): string[] {
   const { server } = view;
   return Array.from({ length: server.threads }, (_, thread) => {
@@ -139,9 +141,9 @@ export const THREADS: Section = {
       spans(view, H_SPANS_USED, H_FREE_SPANS),
     ),
     total("js_heap_used", "Bytes of JavaScript heap of all threads, a second old at most."),
-    most("work_bytes_copied_max", "Most bytes copied under one lock."),
-    most("work_entries_moved_max", "Most table entries moved by one change."),
-    most("work_elements_visited_max", "Most elements visited under one lock."),
+    most("work_bytes_copied_max", `Most bytes copied under one lock${BOUNDED}.`),
+    most("work_entries_moved_max", `Most table entries moved under one lock${BOUNDED}.`),
+    most("work_elements_visited_max", `Most elements visited under one lock${BOUNDED}.`),
     family(
       "thread<i>",
       "Connections accepted and open, commands run, locks taken, bytes of JavaScript heap.",

@@ -1,6 +1,7 @@
 /**
  * Keys that were found on a walk over several locks, kept until no lock is held. What is copied is
- * never copied again, since a lock is held meanwhile: there are pieces of growing size.
+ * never copied again, since a lock is held meanwhile: there are pieces of growing size, and the next
+ * one is made in advance.
  */
 import type { Reply } from "../../protocol/reply.ts";
 
@@ -22,11 +23,17 @@ class Piece {
   }
 }
 
-/** Any number of keys: what is copied is never copied again, since a lock is held meanwhile. */
 export class CopiedKeys {
   private count = 0;
   private last: Piece = new Piece(PIECE_BYTES_MIN, PIECE_BYTES_MIN / KEY_BYTES);
+  private spare: Piece | null = null;
   private readonly pieces: Piece[] = [this.last];
+
+  /** Makes sure that there is room for some more keys. No lock is held. */
+  prepare(): void {
+    const { bytes, length } = this.last;
+    if (this.spare === null && length * 2 > bytes.length) this.spare = this.larger(0);
+  }
 
   add(source: Uint8Array, start: number, end: number): void {
     const length = end - start;
@@ -42,10 +49,17 @@ export class CopiedKeys {
 
   /** Begins another piece, with room for a key of this length. */
   private next(length: number): Piece {
-    const bytes = Math.min(this.last.bytes.length * 2, PIECE_BYTES_MAX);
-    this.last = new Piece(Math.max(bytes, length), bytes / KEY_BYTES);
+    const { spare } = this;
+    const isLarge = spare !== null && spare.bytes.length >= length;
+    this.last = isLarge ? spare : this.larger(length);
+    if (isLarge) this.spare = null;
     this.pieces.push(this.last);
     return this.last;
+  }
+
+  private larger(length: number): Piece {
+    const bytes = Math.min(this.last.bytes.length * 2, PIECE_BYTES_MAX);
+    return new Piece(Math.max(bytes, length), bytes / KEY_BYTES);
   }
 
   reply(reply: Reply): void {

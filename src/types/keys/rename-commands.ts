@@ -48,6 +48,7 @@ function copyValue(from: Database, p: number, to: Database, q: number): void {
   if (length <= WORD_COPY_BYTES) {
     copyWords(to.viewOf(q), to.valueAt(q), from.viewOf(p), start, length);
   } else {
+    from.store.heap.work.copied(length);
     to.bytesOf(q).set(from.bytesOf(p).subarray(start, start + length), to.valueAt(q));
   }
 }
@@ -101,6 +102,7 @@ function copyRecord(
   const source = from.bigBlockOf(p);
   const start = bigStart(source);
   const bytes = (heap.u8[source >>> CHUNK_SHIFT] as Uint8Array).subarray(start, start + length);
+  heap.work.copied(length);
   (heap.u8[block >>> CHUNK_SHIFT] as Uint8Array).set(bytes, bigStart(block));
   const q = to.write(args, j, old, kind, length, expiry);
   if (q === 0) {

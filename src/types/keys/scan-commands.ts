@@ -205,6 +205,7 @@ class Matches {
       if (left < KEYS_VISITS_MAX && count > left) return true;
       if (count <= KEYS_VISITS_MAX && this.hash === 0) {
         eachRecord(table, root, visit);
+        table.work.visited(1 + count);
         left -= count;
         this.slot++;
       } else {
@@ -234,6 +235,7 @@ export const KEYS: CommandSpec = {
     "meanwhile, a part may be seen.",
   locks: "each",
   begin: (_db, args): Matches => new Matches(new Glob(args.take(1))),
+  prepare: (state) => (state as Matches).keys.prepare(),
   part(db, shard, state) {
     const matches = state as Matches;
     if (db.shardKeys(shard) === 0) return "next";

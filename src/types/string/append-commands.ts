@@ -24,13 +24,17 @@ import { isString, setString, stringLength } from "./value.ts";
 const SHORT_COPY_BYTES = 24;
 
 /** Copies argument `i` into the string that `stretch` made. */
-function put(args: Args, i: number, offset: number): void {
+function put(db: Database, args: Args, i: number, offset: number): void {
   const source = args.source(i);
   const start = args.start[i] as number;
   const end = args.end[i] as number;
   const at = stretched.start + offset;
-  if (end - start <= SHORT_COPY_BYTES) copyShort(stretched.source, at, source, start, end);
-  else copyLong(stretched.source, at, source, start, end - start);
+  if (end - start <= SHORT_COPY_BYTES) {
+    copyShort(stretched.source, at, source, start, end);
+    return;
+  }
+  db.store.heap.work.copied(end - start);
+  copyLong(stretched.source, at, source, start, end - start);
 }
 
 export const APPEND: CommandSpec = {
@@ -56,7 +60,7 @@ export const APPEND: CommandSpec = {
         return;
       }
       isDone = stretch(db, args, 1, old, length, total);
-      if (isDone) put(args, 2, length);
+      if (isDone) put(db, args, 2, length);
     }
     if (!isDone) {
       reply.error(OOM);
@@ -112,7 +116,7 @@ function setRange(
   if (offset > length) {
     stretched.source.fill(0, stretched.start + length, stretched.start + offset);
   }
-  put(args, 3, offset);
+  put(db, args, 3, offset);
   db.changed("setrange", args, 1);
   reply.integer(total);
 }

@@ -52,12 +52,12 @@ export function stretch(
   }
   if (length > 0) {
     readString(db, old);
-    copy(kept, 0, found.source, found.start, length);
+    copy(db, kept, 0, found.source, found.start, length);
   }
   const p = db.write(args, i, old, STRING_RAW, total, KEEP_EXPIRY);
   if (p === 0) return false;
   pointAt(db.bytesOf(p), db.valueAt(p), total);
-  copy(stretched.source, stretched.start, kept, 0, length);
+  copy(db, stretched.source, stretched.start, kept, 0, length);
   return true;
 }
 
@@ -87,7 +87,7 @@ function moveToBlock(
   pointAt(heap.u8[block >>> CHUNK_SHIFT] as Uint8Array, bigStart(block), total);
   if (length > 0) {
     readString(db, old);
-    copy(stretched.source, stretched.start, found.source, found.start, length);
+    copy(db, stretched.source, stretched.start, found.source, found.start, length);
   }
   const p = db.write(args, i, old, STRING_BIG, total, KEEP_EXPIRY);
   if (p === 0) {
@@ -110,7 +110,18 @@ function pointAt(source: Uint8Array, start: number, length: number): void {
   stretched.end = start + length;
 }
 
-function copy(to: Uint8Array, at: number, from: Uint8Array, start: number, length: number): void {
-  if (length <= SHORT_COPY_BYTES) copyShort(to, at, from, start, start + length);
-  else copyLong(to, at, from, start, length);
+function copy(
+  db: Database,
+  to: Uint8Array,
+  at: number,
+  from: Uint8Array,
+  start: number,
+  length: number,
+): void {
+  if (length <= SHORT_COPY_BYTES) {
+    copyShort(to, at, from, start, start + length);
+    return;
+  }
+  db.store.heap.work.copied(length);
+  copyLong(to, at, from, start, length);
 }

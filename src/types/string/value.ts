@@ -132,8 +132,11 @@ export function replyString(db: Database, p: number, reply: Reply): void {
   const kind = head & TYPE_MASK;
   if ((kind === STRING_BYTES || kind === STRING_RAW) && (head & FLAG_LONG) === 0) {
     const at = ((p & UNIT_MASK) << 3) + keyOffset(head) + ((head >>> 8) & 0xff);
-    reply.bulkFrom(db.bytesOf(p), db.viewOf(p), at, head >>> 16);
+    const length = head >>> 16;
+    if (length > WORD_COPY_BYTES) db.store.heap.work.copied(length);
+    reply.bulkFrom(db.bytesOf(p), db.viewOf(p), at, length);
   } else if (kind === STRING_BYTES || kind === STRING_RAW) {
+    db.store.heap.work.copied(db.valueLength(p));
     reply.bulkFrom(db.bytesOf(p), db.viewOf(p), db.valueAt(p), db.valueLength(p));
   } else if (kind === STRING_BIG) {
     replyRange(db, p, 0, db.valueLength(p), reply);
@@ -147,6 +150,7 @@ export function replyRange(db: Database, p: number, from: number, to: number, re
   readString(db, p);
   const start = found.start + from;
   if (to - from <= BIG_STRING_BYTES) {
+    db.store.heap.work.copied(to - from);
     reply.bulk(found.source, start, found.start + to);
     return;
   }
@@ -244,6 +248,7 @@ function setBig(
     big.block = 0;
   } else {
     const to = heap.u8[block >>> CHUNK_SHIFT] as Uint8Array;
+    heap.work.copied(length);
     copyLong(to, bigStart(block), args.source(value), start, length);
   }
   db.adoptBig(args, key, p, block);
@@ -261,6 +266,7 @@ function copyArgument(db: Database, p: number, args: Args, value: number): void 
   } else if (length <= WORD_COPY_BYTES) {
     copyWords(db.viewOf(p), at, args.viewOf(value), start, length);
   } else {
+    db.store.heap.work.copied(length);
     copyLong(db.bytesOf(p), at, args.source(value), start, length);
   }
 }
