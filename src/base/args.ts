@@ -72,6 +72,16 @@ export class Args {
     return (this.end[i] as number) - (this.start[i] as number);
   }
 
+  /** About the bytes of the request, without arguments that have a block of the heap already. */
+  plainBytes(): number {
+    const { bigs, count } = this;
+    // Otherwise they lie one behind another.
+    if (bigs === null) return (this.end[count - 1] as number) - (this.start[0] as number);
+    let bytes = 0;
+    for (let i = 0; i < count; i++) if (!bigs[i]) bytes += this.length(i);
+    return bytes;
+  }
+
   /** True if argument `i` equals `token`, which is upper-case ASCII, in any letter case. */
   is(i: number, token: string): boolean {
     const start = this.start[i] as number;

@@ -310,9 +310,8 @@ export class Dispatcher {
 
   /** Shows the most that was done under one lock. */
   countWork(): void {
-    const { stats } = this.server;
-    const { work } = this;
-    if (work.bytesCopiedMax + work.entriesMovedMax + work.elementsVisitedMax === 0) return;
+    const { work, server } = this;
+    const { stats } = server;
     stats.max(BYTES_COPIED_MAX, work.bytesCopiedMax);
     stats.max(ENTRIES_MOVED_MAX, work.entriesMovedMax);
     stats.max(ELEMENTS_VISITED_MAX, work.elementsVisitedMax);
@@ -391,7 +390,7 @@ export class Dispatcher {
 
   /** Whether the command may allocate what it needs; if it is refused, the error is written. */
   private admit(command: Command, args: Args, reply: Reply): number {
-    const bytes = args.bigs === null ? plainBytes(args) : mixedBytes(args, args.bigs);
+    const bytes = args.plainBytes();
     const verdict = this.server.memory.admit(bytes);
     if (verdict === REFUSED) this.refuse(command, reply, OOM);
     return verdict;
@@ -688,16 +687,4 @@ export class Dispatcher {
 /** A browser that was led to the port: Redis closes without a reply. */
 function isHttp(args: Args): boolean {
   return args.is(0, "POST") || args.is(0, "HOST:");
-}
-
-/** Bytes from the first argument to the last, which lie one behind another. */
-function plainBytes(args: Args): number {
-  return (args.end[args.count - 1] as number) - (args.start[0] as number);
-}
-
-/** As `plainBytes`, without the arguments that have a block of the heap already. */
-function mixedBytes(args: Args, bigs: readonly unknown[]): number {
-  let bytes = 0;
-  for (let i = 0; i < args.count; i++) if (!bigs[i]) bytes += args.length(i);
-  return bytes;
 }

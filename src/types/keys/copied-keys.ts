@@ -1,7 +1,7 @@
 /**
  * Keys that were found on a walk over several locks, kept until no lock is held. What is copied is
- * never copied again, since a lock is held meanwhile: there are pieces of growing size, and the next
- * one is made in advance.
+ * never copied again, since a lock is held meanwhile: there are pieces of growing size, and the
+ * next one is made in advance.
  */
 import type { Reply } from "../../protocol/reply.ts";
 

@@ -5,10 +5,10 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isLong } from "../../test/support/environment.ts";
-import { Random, seedText, testSeed } from "../../test/support/random.ts";
-import { BIG_STRING_BYTES } from "../limits.ts";
-import { request, type TestClient, TestServer } from "./test-server.ts";
+import { BIG_STRING_BYTES } from "../../src/limits.ts";
+import { request, type TestClient, TestServer } from "../../src/server/test-server.ts";
+import { isLong } from "../support/environment.ts";
+import { Random, seedText, testSeed } from "../support/random.ts";
 
 const KEYS = isLong ? 10_000_000 : 100_000;
 const BATCH = 500;
