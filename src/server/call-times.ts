@@ -43,9 +43,17 @@ export class CallTimes {
     const timesAll = this.slowUsec < SAMPLED_USEC || latencyThresholdMs > 0;
     this.sampleEvery = timesAll ? 1 : SAMPLE_EVERY;
     this.tracks = config.latencyTracking;
-    // As Redis, which does so when it logs CONFIG SET: a log of length 0 keeps what it has.
-    if (isLogging) this.server.slowLog.trim(slowlogLength);
     return this.sampleEvery !== before[0] || this.tracks !== before[1];
+  }
+
+  /**
+   * Lets go of what is beyond `slowlog-max-len`, on the thread that has set it: others may come to
+   * it late, after more was logged under a newer setting. As in Redis, which does so when it logs
+   * CONFIG SET, a log that is off keeps what it has.
+   */
+  trimSlowLog(): void {
+    if (this.slowUsec === Number.POSITIVE_INFINITY) return;
+    this.server.slowLog.trim(this.server.config.slowlogLength);
   }
 
   /** A call took `ms` milliseconds and stands for `weight` calls. */

@@ -343,6 +343,7 @@ export class ThreadServer implements Server {
 
   publishConfig(changes: Change[]): void {
     this.controlLog.publish({ kind: "config", changes });
+    this.dispatcher.times.trimSlowLog();
   }
 
   setActiveExpire(on: boolean): void {

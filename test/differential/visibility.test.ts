@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Random, seedText, testSeed } from "../support/random.ts";
 import type { RespClient } from "../support/resp.ts";
-import { errorOf, itemsOf, show, textOf } from "../support/resp-parser.ts";
+import { errorOf, itemsOf, type Reply, show, textOf } from "../support/resp-parser.ts";
 import { type Server, startZeroHop } from "../support/servers.ts";
 
 const TIMES = 10_000;
@@ -105,6 +105,63 @@ describe(`visibility between connections with ${THREADS} threads`, () => {
       assert.equal(show((await killer.call("CLIENT", "KILL", "ID", id)).reply), ":1");
       await victim.expectClosed();
       assert.equal(textOf((await reader.call("CLIENT", "LIST", "ID", id)).reply), "");
+    }
+  });
+
+  test("a logged call is the newest for the next SLOWLOG GET, and ids leave nothing out", async () => {
+    await clients[0]?.call("CONFIG", "SET", "slowlog-log-slower-than", 0);
+    let last = -1;
+    for (let i = 0; i < TIMES / 5; i++) {
+      const [writer, reader] = two();
+      await writer.call("GET", `mark:${i}`);
+      const [entry] = itemsOf((await reader.call("SLOWLOG", "GET", 1)).reply);
+      const [id, , , words] = entry === undefined ? [] : itemsOf(entry);
+      assert.equal(words && show(words), `*[$"GET" $"mark:${i}"]`, seedText(seed));
+      const number = Number(id && textOf(id));
+      // The reader's own call was logged after it had looked.
+      if (last >= 0) assert.equal(number, last + 2);
+      last = number;
+    }
+    await clients[0]?.call("CONFIG", "SET", "slowlog-log-slower-than", 10_000);
+  });
+
+  test("calls of all threads at once are all logged, whole and once", async () => {
+    const [first] = clients as [RespClient];
+    await first.call("CONFIG", "SET", "slowlog-log-slower-than", 0, "slowlog-max-len", 100_000);
+    await first.call("SLOWLOG", "RESET");
+    const each = TIMES / 10;
+    const load = clients.map((client, c) =>
+      client.pipeline(
+        Array.from({ length: each }, (_, i) => ["SETNX", `c${c}:${i}`, "v".repeat(i % 128)]),
+      ),
+    );
+    await Promise.all(load);
+    const entries = itemsOf((await first.call("SLOWLOG", "GET", -1)).reply).map(itemsOf);
+    await first.call("CONFIG", "SET", "slowlog-log-slower-than", 10_000, "slowlog-max-len", 128);
+    const newest = Number(textOf(entries[0]?.[0] as Reply));
+    const calls = new Set<string>();
+    for (const [n, [id, , , words]] of entries.entries()) {
+      assert.equal(Number(textOf(id as Reply)), newest - n);
+      const [name = "", key = "", value = ""] = itemsOf(words as Reply).map(textOf);
+      if (name !== "SETNX") continue;
+      const wanted = Number(key.split(":")[1]) % 128;
+      assert.equal(value.length, wanted, key);
+      calls.add(key);
+    }
+    assert.equal(calls.size, CONNECTIONS * each);
+  });
+
+  test("every call is counted in LATENCY HISTOGRAM", async () => {
+    await clients[0]?.call("CONFIG", "RESETSTAT");
+    for (let i = 1; i <= TIMES / 10; i++) {
+      const [writer, reader] = two();
+      await writer.call("STRLEN", "k");
+      const { reply } = await reader.call("LATENCY", "HISTOGRAM", "strlen");
+      assert.match(
+        show(reply),
+        new RegExp(`^\\*\\[\\$"strlen" \\*\\[\\$"calls" :${i} `),
+        seedText(seed),
+      );
     }
   });
 });

@@ -101,6 +101,16 @@ describe("SLOWLOG", () => {
     assert.deepEqual(logged(client), before);
   });
 
+  test("loses nothing to a thread that comes to an older length late", () => {
+    const server = sleepingServer({ "slowlog-log-slower-than": "0" });
+    const [one, late] = [server.connect({ thread: 0 }), server.connect({ thread: 1 })];
+    one.say("CONFIG SET slowlog-max-len 1");
+    one.say("CONFIG SET slowlog-max-len 100");
+    for (let i = 0; i < 10; i++) one.say(`GET ${i}`);
+    late.say("PING");
+    assert.equal(logged(one).length, 1 + 1 + 10 + 1);
+  });
+
   test("keeps secrets", () => {
     const client = sleepingServer({ "slowlog-log-slower-than": "0" }).connect();
     const calls: [line: string, logged: string][] = [

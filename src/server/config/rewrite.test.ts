@@ -65,6 +65,7 @@ replica-priority 60
 
 include other.conf
 # end
+
 `,
   );
   assert.deepEqual(tail.trimEnd().split("\n").sort(), [
@@ -80,11 +81,12 @@ include other.conf
   ]);
 });
 
-test("a second time changes nothing", () => {
+test("from the second time on only an empty line is at the end", () => {
   const source = new FakeSource({ argv: ["r.conf", "--hz", "20"], files: { "r.conf": "port 1" } });
   const config = loaded(source);
   const text = rewritten(config, "port 1");
-  assert.equal(rewritten(config, text), text);
+  assert.equal(rewritten(config, text), `${text}\n`);
+  assert.equal(rewritten(config, `${text}\n`), `${text}\n`);
 });
 
 test("values that are unset or the default lose their lines", () => {
@@ -94,7 +96,7 @@ test("values that are unset or the default lose their lines", () => {
     { name: "cluster-announce-ip", text: "" },
     { name: "hz", text: "10" },
   ]);
-  assert.match(rewritten(config, old), /^\nhz 10\n# Generated/);
+  assert.match(rewritten(config, old), /^\nhz 10\n\n# Generated/);
 });
 
 test("lines that cannot be read become comments", () => {

@@ -55,10 +55,8 @@ export function rewritten(config: Config, old: string, all = false): string {
 function oldLines(old: string): { lines: string[]; places: Map<string, number[]> } {
   const lines: string[] = [];
   const places = new Map<string, number[]>();
-  const texts = old === "" ? [] : old.split("\n");
-  // Redis takes what follows the last newline for a line only if there is something.
-  if (texts.at(-1) === "") texts.pop();
-  for (const text of texts) {
+  // As Redis, for which what follows the last newline is a line too.
+  for (const text of old === "" ? [] : old.split("\n")) {
     const line = trimLine(text);
     const index = lines.push(line) - 1;
     if (line === "" || line.startsWith("#")) continue;
