@@ -12,7 +12,7 @@ export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   const { constructor: maker } = Object(value) as { constructor?: { name?: string } };
   const name = typeof value === "object" ? maker?.name || "object" : typeof value;
-  return `${/^[aeiou]/i.test(name) ? "an" : "a"} ${name}`;
+  return `${/^(?!ui)[aeiou]/i.test(name) ? "an" : "a"} ${name}`;
 }
 
 /** Names of options; those that are true must be booleans. */

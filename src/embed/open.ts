@@ -18,20 +18,21 @@ import { Store } from "./store.ts";
 import { StoreThread } from "./store-thread.ts";
 import type { OpenOptions, StoreOptions } from "./types.ts";
 
+const WRITE_HANDLE = "OPTION handle: write open({ handle: store.handle })";
+
 export function openStore(options: OpenOptions, commands: CommandTable): Store {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     const example = 'open({ maxmemory: "64mb" }) or open({ handle })';
     throw new TypeError(`options are ${kindOf(options)}: write them as in ${example}`);
   }
-  if (options instanceof Store || isWholeHandle(options)) {
-    throw new StoreError("OPTION handle: write open({ handle: store.handle })");
-  }
+  if (options instanceof Store || isWholeHandle(options)) throw new StoreError(WRITE_HANDLE);
   // A handle that got lost on its way must not make another store, empty and shared by nobody.
   const whole = "handle" in options ? given(options, options.handle) : newStore(options, commands);
   return new Store(new StoreThread(whole, commands));
 }
 
 function given(options: object, handle: unknown): WholeHandle {
+  if (handle instanceof Store) throw new StoreError(WRITE_HANDLE);
   if (!isWholeHandle(handle)) {
     const way = "it goes by workerData or postMessage to threads of the same process";
     throw new StoreError(`OPTION handle: is ${kindOf(handle)}, not what store.handle gave; ${way}`);

@@ -100,9 +100,10 @@ export class RequestWriter {
   private refuse(word: unknown): never {
     const { count } = this.args;
     this.finish();
-    const what = count === 0 ? "the command" : `argument ${count}`;
+    const kind = kindOf(word);
+    if (count === 0) throw new TypeError(`the command is ${kind}: write call("GET", key)`);
     const list = Array.isArray(word) ? "; spread a list with ..." : "";
-    throw new TypeError(`${what} is ${kindOf(word)}: ${WORDS}${list}`);
+    throw new TypeError(`argument ${count} is ${kind}: ${WORDS}${list}`);
   }
 
   private addText(text: string): void {
