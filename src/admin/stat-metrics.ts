@@ -134,9 +134,9 @@ const STAT_METRICS: Readonly<Record<Counted, StatMetric | null>> = {
   eventloop_cron_usec: null,
   eventloop_usec_max: null,
   eventloop_commands_max: null,
+  recent_input_buffer_max: null,
+  recent_output_buffer_max: null,
   // Not counted.
-  client_query_buffer_bytes: null,
-  client_output_buffer_bytes: null,
   expire_cycles: null,
   work_bytes_copied_max: null,
   work_elements_visited_max: null,

@@ -86,6 +86,26 @@ test("qbuf, qbuf-free and argv-mem of a request that has come in part", () => {
   assert.equal(memory(a, b), CLIENT_BYTES + 1024);
 });
 
+test("INFO has the largest buffers of the last seconds", () => {
+  const server = new TestServer();
+  const [a, b] = [server.connect(), server.connect({ thread: 1 })];
+  const recent = (name: string): number => {
+    return Number(a.info("clients").get(`client_recent_max_${name}_buffer`));
+  };
+  fill(b, 100_000);
+  server.slowTick();
+  assert.ok(recent("input") >= 100_000);
+  assert.equal(recent("output"), 0);
+  b.link.destroy();
+  for (let second = 0; second < 7; second++) server.slowTick();
+  assert.ok(recent("input") >= 100_000);
+  server.slowTick();
+  assert.ok(recent("input") < 100_000);
+  a.link.unfinished = 5000;
+  server.slowTick();
+  assert.equal(recent("output"), 5000);
+});
+
 describe("maxmemory-clients", () => {
   test("closes a client that sends too much, and its command is not run", () => {
     const server = new TestServer();

@@ -9,6 +9,7 @@
  *   56  i32 owner port, -1 plain    60  i32 argument bytes
  *   64  texts, each u16 length and bytes: remote, local, name, library, its version
  *   832 i32 free query buffer bytes 836 i32 class                  840 i32 file descriptor, -1 none
+ *   844 i32 1 if it is killed because clients take too much memory
  *
  * A reader may see a row in the middle of a change; it checks the id before and after.
  */
@@ -44,6 +45,7 @@ const TEXT_END = 832;
 const QUERY_FREE_AT = 832;
 const CLASS_AT = 836;
 const DESCRIPTOR_AT = 840;
+const EVICTED_AT = 844;
 /** What counts more than this is shown as this. */
 const COUNT_MAX = 0x7fffffff;
 /** Longest text that fits each place. */
@@ -74,6 +76,15 @@ export type ClientRow = {
   name: string;
   libName: string;
   libVersion: string;
+};
+
+/** How much a client holds beside what every one does, and whether it may be evicted for that. */
+export type ClientSize = {
+  row: number;
+  id: number;
+  thread: number;
+  bytes: number;
+  isEvictable: boolean;
 };
 
 export function clientTableBytes(rows: number): number {
@@ -125,6 +136,7 @@ export class ClientTable {
       if (Atomics.compareExchange(this.i32, at, 0, thread + 1) !== 0) continue;
       this.hint = row + 1;
       this.i32[at + 1] = 0;
+      this.i32[at + (EVICTED_AT >> 2)] = 0;
       return row;
     }
     return -1;
@@ -269,12 +281,50 @@ export class ClientTable {
     return clients.sort((a, b) => a.id - b.id);
   }
 
+  /** The sizes of all clients that nobody has told to go. */
+  sizes(): ClientSize[] {
+    const sizes: ClientSize[] = [];
+    for (let row = 0; row < this.rows; row++) {
+      const at = this.word(row);
+      if (this.i32[at] === 0) continue;
+      const id = this.f64[(at >> 1) + 1] as number;
+      if (id === 0 || this.isKilled(row, id)) continue;
+      const flags = this.i32[at + 9] as number;
+      const kind = this.i32[at + (CLASS_AT >> 2)] as number;
+      sizes.push({
+        row,
+        id,
+        thread: (this.i32[at] as number) - 1,
+        bytes:
+          (this.i32[at + 12] as number) +
+          (this.i32[at + 13] as number) +
+          (this.i32[at + 15] as number) +
+          (this.i32[at + (QUERY_FREE_AT >> 2)] as number),
+        isEvictable:
+          (flags & FLAG_NO_EVICT) === 0 && (kind === CLASS_NORMAL || kind === CLASS_PUBSUB),
+      });
+    }
+    return sizes;
+  }
+
+  /** As `kill`, because clients take too much memory. */
+  evict(client: { row: number; id: number }): boolean {
+    if (this.f64[(this.word(client.row) >> 1) + 1] !== client.id) return false;
+    this.i32[this.word(client.row) + (EVICTED_AT >> 2)] = 1;
+    return this.kill(client);
+  }
+
   /** Asks the thread of a client to close it. False if that client is gone. */
-  kill(client: ClientRow): boolean {
+  kill(client: { row: number; id: number }): boolean {
     const base = HEADER_BYTES + client.row * ROW_BYTES;
     if (this.f64[(base + 8) >> 3] !== client.id) return false;
     Atomics.store(this.i32, (base >> 2) + 1, client.id | 0);
     return true;
+  }
+
+  /** True if the client, which is killed, is so for the memory that clients take. */
+  isEvicted(row: number): boolean {
+    return this.i32[this.word(row) + (EVICTED_AT >> 2)] === 1;
   }
 
   /** True if somebody asked for the client in this row to be closed. */

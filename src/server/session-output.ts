@@ -12,7 +12,7 @@ import type { OutputLimit } from "./config/config.ts";
 import { OutputWatch } from "./output-watch.ts";
 import type { ThreadServer } from "./thread-server.ts";
 
-/** So many bytes of replies Redis keeps beside what the limits count. */
+/** Redis has room for so many bytes of replies before it counts any. */
 const UNCOUNTED_BYTES = 16384;
 /** A session with more unsent output than this runs nothing until it has drained. */
 export const OUTPUT_PAUSE_BYTES: number = 4 << 20;
@@ -60,8 +60,8 @@ export class SessionOutput {
   limitReply(): void {
     const { hardBytes } = this.limit;
     const isFree = hardBytes === 0 || this.owner.isMuted;
-    const rest = isFree ? REPLY_BYTES_MAX : Math.max(0, hardBytes - this.link.pending());
-    this.owner.server.reply.limit = Math.min(rest + UNCOUNTED_BYTES, REPLY_BYTES_MAX);
+    const rest = isFree ? REPLY_BYTES_MAX : hardBytes - this.link.pending();
+    this.owner.server.reply.limit = Math.min(Math.max(rest, UNCOUNTED_BYTES), REPLY_BYTES_MAX);
   }
 
   /** Writes what the turn has produced. True if the session must stop until it has drained. */

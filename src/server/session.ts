@@ -21,7 +21,6 @@ import { Backlog } from "./backlog.ts";
 import type { MemoryClient } from "./client-memory.ts";
 import {
   CLASS_NORMAL,
-  CLASS_PUBSUB,
   FLAG_BLOCKED,
   FLAG_CLOSING,
   FLAG_DEAF,
@@ -73,7 +72,6 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   isMonitoring = false;
   readonly isPausable: boolean = true;
   memoryBytes = 0;
-  memoryClass = -1;
   lastUseMs: number;
   isClosed = false;
   isParked = false;
@@ -138,7 +136,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     if (this.isClosing) return;
     if (server.clients.isKilled(this.row, this.id)) {
       // Killed by another thread, whose bell may ring after this.
-      this.destroy();
+      this.closeKilled();
       return;
     }
     if (this.isStopped || this.isRunning || this.backlog.length > 0) {
@@ -402,6 +400,15 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     if (!isWaiting && !this.isClosing && !this.isLinkGone) this.hearAgain();
   }
 
+  /** Bytes taken for what was received and is not run. */
+  get inputBytes(): number {
+    return this.parser.capacity + this.backlog.capacity;
+  }
+
+  get outputBytes(): number {
+    return this.link.pending();
+  }
+
   /** The line of CLIENT LIST, for the log. */
   describe(): string {
     const own = this.server.clients.read(this.row);
@@ -418,15 +425,14 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     return isFree;
   }
 
-  get isEvictable(): boolean {
-    return this.kind === CLASS_NORMAL || this.kind === CLASS_PUBSUB;
-  }
-
-  /** Clients take too much memory. */
-  evict(): void {
-    this.server.countFor(this.owner);
-    this.server.stats.add(EVICTED, 1);
-    this.server.log("notice", `Evicting client: ${this.describe()}`);
+  /** Somebody has asked for it, or clients take too much memory. */
+  closeKilled(): void {
+    if (this.isClosed) return;
+    if (this.server.clients.isEvicted(this.row)) {
+      this.server.countFor(this.owner);
+      this.server.stats.add(EVICTED, 1);
+      this.server.log("notice", `Evicting client: ${this.describe()}`);
+    }
     this.destroy();
   }
 
@@ -555,7 +561,6 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   publish(): void {
     const { row, db, flags, kind, proto, name, libName, libVersion } = this;
     this.server.clients.setState({ row, db, flags, kind, proto, name, libName, libVersion });
-    this.server.clientMemory.classify(this);
   }
 
   private publishFlags(): void {

@@ -33,6 +33,7 @@ import { MemoryGate, type MemoryHost } from "./memory-gate.ts";
 import { Monitors } from "./monitors.ts";
 import { applyOomScore } from "./oom-score.ts";
 import { Pause } from "./pause.ts";
+import { RecentMost } from "./recent-most.ts";
 import { ClientSession } from "./session.ts";
 import type { SlowLog } from "./slow-log.ts";
 import type { Topology } from "./topology.ts";
@@ -48,6 +49,8 @@ const CURRENT = statIndex("connections_current");
 const PARKED = statIndex("parked_sessions");
 const HEAP_USED = statIndex("js_heap_used");
 const EXPIRE_USEC = statIndex("expire_cycle_usec");
+const RECENT_INPUT = statIndex("recent_input_buffer_max");
+const RECENT_OUTPUT = statIndex("recent_output_buffer_max");
 const TIME_CAP = statIndex("expired_time_cap_reached");
 
 /** What the control log carries. */
@@ -141,6 +144,7 @@ export class ThreadServer implements Server {
   /** There is something to do before and after each turn: MONITOR, maxmemory-clients. */
   isAttentive = false;
   private readonly pause: Pause = new Pause();
+  private readonly recent: RecentMost = new RecentMost();
   private readonly host: ThreadHost;
   private readonly parkedSessions: ClientSession[] = [];
   private readonly allStats: readonly Stats[];
@@ -287,6 +291,7 @@ export class ThreadServer implements Server {
     this.dispatcher.isWatching = this.pause.isOn || this.monitors.isOn;
     if (!this.pause.isOn) this.store.hidesExpired = false;
     this.memory.isPaused = this.pause.isOn;
+    this.memory.isPaused = this.pause.isOn;
     this.isAttentive = this.monitors.isOn || this.clientMemory.isLimited;
   }
 
@@ -316,6 +321,12 @@ export class ThreadServer implements Server {
   /** Before a command: one that reads hides keys past their time, during a pause, and keeps them. */
   hideExpired(isReading: boolean): void {
     this.store.hidesExpired = isReading && this.pause.isOn;
+  }
+
+  /** Clients of a thread have been condemned for their memory. */
+  closeCondemned(thread: number): void {
+    if (thread === this.thread) this.closeKilled();
+    else this.host.ring(thread);
   }
 
   postponed(session: ClientSession): void {
@@ -501,7 +512,7 @@ export class ThreadServer implements Server {
 
   private closeKilled(): void {
     for (const session of this.sessions) {
-      if (this.clients.isKilled(session.row, session.id)) session.destroy();
+      if (this.clients.isKilled(session.row, session.id)) session.closeKilled();
     }
   }
 
@@ -606,6 +617,9 @@ export class ThreadServer implements Server {
     this.countFor(-1);
     this.dispatcher.countWork();
     this.stats.set(HEAP_USED, this.host.heapUsed());
+    this.recent.look(this.sessions);
+    this.stats.set(RECENT_INPUT, this.recent.inputBytes);
+    this.stats.set(RECENT_OUTPUT, this.recent.outputBytes);
     this.rates.sample(this.store.clock.monotonicMs());
   }
 

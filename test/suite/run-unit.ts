@@ -17,6 +17,9 @@ const RUNS_MAX = 8;
 const GRACE_SECONDS = 30;
 const UNIT_SECONDS_MAX = 1200;
 const TEST_CLIENTS = 2;
+/** Each run has ports of its own, so that two do not meet. */
+const PORTS = 400;
+const BASE_PORT: number = 20_000 + (process.pid % 25) * (PORTS + 100);
 
 export type UnitResult = UnitOutput & {
   unit: string;
@@ -57,6 +60,7 @@ async function runOnce(run: UnitRun, skip: readonly string[], turn: number): Pro
   writeFileSync(skipFile, skip.map((name) => `${name}\n`).join(""));
   const words = ["--durable", "--single", unit, "--skipfile", skipFile];
   words.push("--timeout", String(options.timeoutSeconds));
+  words.push("--baseport", String(BASE_PORT), "--portcount", String(PORTS));
   let text: string;
   let ended: string | null = null;
   if (options.mode === "external") {

@@ -12,10 +12,16 @@ export const CLIENTS: Section = {
     ),
     ...idle("There is no cluster bus.", { cluster_connections: 0 }),
     field("maxclients", "The directive `maxclients`.", ({ server }) => server.config.maxclients),
-    ...idle("Not measured.", {
-      client_recent_max_input_buffer: 0,
-      client_recent_max_output_buffer: 0,
-    }),
+    field(
+      "client_recent_max_input_buffer",
+      "Most bytes received and not run of one client in the last eight seconds, of all clients.",
+      ({ server }) => server.stats.most("recent_input_buffer_max"),
+    ),
+    field(
+      "client_recent_max_output_buffer",
+      "Most bytes of replies untaken by one client in the last eight seconds, of all clients.",
+      ({ server }) => server.stats.most("recent_output_buffer_max"),
+    ),
     field("blocked_clients", "Clients whose command waits for the end of CLIENT PAUSE.", (view) =>
       view.stat("blocked_clients"),
     ),
