@@ -16,7 +16,6 @@ export const LATENCY_EVENTS = [
   "fast-command",
   "expire-cycle",
   "eviction-cycle",
-  "eviction-del",
 ] as const;
 
 export type LatencyEvent = (typeof LATENCY_EVENTS)[number];

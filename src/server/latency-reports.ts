@@ -149,7 +149,6 @@ function adviceOn({ event }: LatencySeries, settings: DoctorSettings): string[] 
     case "expire-cycle":
       return [SLOW_EXPIRY];
     case "eviction-cycle":
-    case "eviction-del":
       return [SLOW_EVICTION];
   }
 }

@@ -53,3 +53,23 @@ test("a connection that was lost on its way counts as arrived, and as no more th
   assert.equal(stats.sum("connections_received"), 0);
   assert.equal(stats.sum("connections_current"), 0);
 });
+
+test("active-expire-effort is the milliseconds that a round may take", () => {
+  const left = (effort: string): number => {
+    const server = new TestServer({ threads: 1, settings: { "active-expire-effort": effort } });
+    const client = server.connect();
+    for (let i = 0; i < 200; i++) client.say(`SET key:${i} v PX 10`);
+    server.advance(2000);
+    let now = 0;
+    // Every look at the clock takes its time: four of them are a millisecond.
+    server.clock.monotonicMs = () => {
+      now += 0.25;
+      return now;
+    };
+    server.host.servers[0]?.tick();
+    return Number(client.say("DBSIZE").slice(1));
+  };
+  const [little, much] = [left("1"), left("10")];
+  assert.ok(little > 100 && little < 200, `${little} keys left`);
+  assert.equal(much, 0);
+});

@@ -571,6 +571,7 @@ export class ThreadServer implements Server {
     if (!this.activeExpire || this.pause.isOn || !this.isKeeper) return false;
     const { clock } = this.store;
     const began = clock.monotonicMs();
+    const budgetMs = TICK_BUDGET_MS * this.config.activeExpireEffort;
     let shard = this.expiryShard;
     let isBehind = false;
     for (let n = Math.ceil(this.shards / this.shareStep); n > 0; n--) {
@@ -579,7 +580,7 @@ export class ThreadServer implements Server {
       });
       shard += this.shareStep;
       if (shard >= this.shards) shard = this.shareFirst;
-      if (clock.monotonicMs() - began > TICK_BUDGET_MS) break;
+      if (clock.monotonicMs() - began > budgetMs) break;
     }
     this.expiryShard = shard;
     const ms = clock.monotonicMs() - began;

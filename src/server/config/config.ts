@@ -71,6 +71,7 @@ export class Config {
   maxmemoryPolicy = "";
   databases = 0;
   hz = 0;
+  activeExpireEffort = 1;
 
   rdbCompression = false;
   rdbWriteVersion = 0;
@@ -278,6 +279,7 @@ export class Config {
     this.maxmemoryPolicy = this.text("maxmemory-policy");
     this.databases = this.number("databases");
     this.hz = this.number("hz");
+    this.activeExpireEffort = this.number("active-expire-effort");
     this.rdbCompression = this.flag("rdbcompression");
     this.rdbWriteVersion = this.number("rdb-write-version");
   }

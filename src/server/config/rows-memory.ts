@@ -76,8 +76,9 @@ export const MEMORY: readonly Directive[] = [
     type: integer(1, 10),
     default: "1",
     set: "live",
-    support: "accepted",
-    summary: "How eagerly expired keys are looked for.",
+    support: "works",
+    summary:
+      "How eagerly expired keys are looked for: milliseconds of each round of background work.",
   },
   {
     name: "hz",
