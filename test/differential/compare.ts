@@ -302,7 +302,9 @@ function pairs(reply: Reply): string[] {
 /** Names with the marks of their values; 7.4 has no table from slots to keys. */
 function memoryStats(reply: Reply): string[] {
   return pairs(reply).map((pair) =>
-    pair.replace(/ \$"overhead.hashtable.slot-to-keys" :0/, "").replace(/[-\d.]+|inf|nan/g, "n"),
+    pair
+      .replace(/ \$"overhead.hashtable.slot-to-keys" :0/, "")
+      .replace(/[-\d.]+(e[-+]\d+)?|inf|nan/g, "n"),
   );
 }
 
