@@ -113,7 +113,9 @@ export class Listener implements Ending {
     try {
       listening = await listenAt(place, (handle) => this.connected(handle));
     } catch (error) {
-      throw new StoreError(`LISTEN ${name}: ${errorText(error)}`, { cause: error });
+      const isTaken = place.path === "" && (error as { code?: string }).code === "EADDRINUSE";
+      const hint = isTaken ? "; without port the system chooses one" : "";
+      throw new StoreError(`LISTEN ${name}: ${errorText(error)}${hint}`, { cause: error });
     }
     this.listening = listening;
     if (!thread.isOpen) {

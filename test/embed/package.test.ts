@@ -46,6 +46,16 @@ async function main(): Promise<void> {
   const handle: StoreHandle = store.handle;
   // @ts-expect-error: keys are text or bytes.
   if (Math.random() > 2) store.get(1);
+  // @ts-expect-error: names of options are in upper case.
+  if (Math.random() > 2) store.set("k", "v", { ex: 1 });
+  // @ts-expect-error: there is no such option; maxmemory is meant.
+  if (Math.random() > 2) open({ maxMemory: "1mb" });
+  // @ts-expect-error: ports are for listen.
+  if (Math.random() > 2) open({ port: 6379 });
+  // @ts-expect-error: a handle that is not there.
+  if (Math.random() > 2) open({ handle: undefined });
+  // @ts-expect-error: a store is no handle.
+  if (Math.random() > 2) open({ handle: store });
   // @ts-expect-error: there is no such condition.
   if (Math.random() > 2) store.expire("k", 1, "ZZ");
   const worker = new Worker(new URL(import.meta.url), { workerData: handle });
@@ -113,6 +123,13 @@ test("is imported, typed and run from the tarball", needsOurs(), async () => {
   writeFileSync(path.join(folder, "consumer.ts"), CONSUMER);
   writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(TSCONFIG));
   await run(process.execPath, [COMPILER, "-p", folder], folder);
+  for (const [module, resolution] of [
+    ["node16", "node16"],
+    ["esnext", "bundler"],
+  ] as const) {
+    const words = ["--noEmit", "--module", module, "--moduleResolution", resolution];
+    await run(process.execPath, [COMPILER, "-p", folder, ...words], folder);
+  }
   const printed = await run(process.execPath, [path.join(folder, "out/consumer.js")], folder);
   assert.deepEqual(JSON.parse(printed), [null, null, "OK", "v", 1, "0", 0, "w", "ERR", true, true]);
 });
