@@ -70,6 +70,7 @@ export class CallTimes {
     server.commandStats.timed(command.id, usec, weight);
     if (this.tracks) server.latencyHistograms.record(command.id, usec, weight);
     if (usec < this.noticedUsec) return;
+    server.store.clock.refresh();
     if (usec >= this.latencyMs * 1000) {
       const isFast = (command.flagBits & FLAG_FAST) !== 0;
       this.sample(isFast ? "fast-command" : "command", usec / 1000);

@@ -95,6 +95,32 @@ function argsOf(words: readonly string[]): Args {
   return args;
 }
 
+test("an entry that goes while others are read ends the reading", () => {
+  const buffer = new SharedArrayBuffer(slowLogBytes(1 << 20));
+  const other = openLog(buffer, 1);
+  const total = 1000;
+  let looks = 0;
+  // The reader takes the lock once for each portion of 128; before the fourth most entries go.
+  const meddling = { wait: () => {}, now: () => 0 };
+  const log = new SlowLog(buffer, {
+    thread: 0,
+    waiting: meddling,
+    get counters() {
+      if (++looks === 4) other.trim(300);
+      return newLockCounters();
+    },
+  });
+  for (let i = 0; i < total; i++) other.add(entry(String(i)), total);
+  const found = log.newest(Number.POSITIVE_INFINITY);
+  assert.deepEqual(
+    found.map(({ id }) => id),
+    Array.from({ length: 3 * 128 }, (_, i) => total - 1 - i),
+  );
+  assert.equal(looks, 4);
+  other.reset();
+  assert.deepEqual(log.newest(10), []);
+});
+
 describe("the words of an entry", () => {
   test("are cut behind 128 bytes and 32 arguments", () => {
     const long = argsOf(["SET", "a".repeat(128), "b".repeat(129)]);

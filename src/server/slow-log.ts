@@ -32,6 +32,8 @@ const ID = 1;
 const SECONDS = 2;
 const USEC = 3;
 const TEXTS_AT = 32;
+/** Entries that are read under one lock. */
+const PORTION = 128;
 /** The lock is held for microseconds; who waits longer lacks a core, and tries again. */
 const PATIENCE_MS = 1000;
 
@@ -56,6 +58,8 @@ export class SlowLog {
   readonly #doubles: Float64Array;
   readonly #bytes: Uint8Array;
   readonly #by: SlowLogThread;
+  /** Where the reading of the next portion goes on. */
+  #resumeAt = 0;
 
   constructor(buffer: SharedArrayBuffer, by: SlowLogThread) {
     this.#words = new Int32Array(buffer);
@@ -91,18 +95,33 @@ export class SlowLog {
     });
   }
 
-  /** Up to `count` entries, newest first. */
+  /** Up to `count` entries, newest first; read in portions, so that nobody waits long to log. */
   newest(count: number): SlowEntry[] {
     const found: SlowEntry[] = [];
-    this.#locked(() => {
-      const most = Math.min(count, this.length);
-      let at = this.#words[NEWEST] as number;
-      while (found.length < most) {
-        found.push(this.#read(at));
-        at = this.#words[(at >> 2) + OLDER] as number;
-      }
-    });
+    let isDone = false;
+    while (!isDone) this.#locked(() => (isDone = this.#readPortion(count, found)));
     return found;
+  }
+
+  /** Goes on behind what was found so far. True at the end. */
+  #readPortion(count: number, found: SlowEntry[]): boolean {
+    const words = this.#words;
+    if (this.length === 0) return true;
+    const oldestId = this.#idAt(words[OLDEST] as number);
+    // Entries stay where they are until they are let go, the oldest first.
+    let at = found.length === 0 ? (words[NEWEST] as number) : this.#resumeAt;
+    let id = (found.at(-1)?.id ?? this.#idAt(at) + 1) - 1;
+    for (let n = 0; n < PORTION; n++, id--) {
+      if (found.length >= count || id < oldestId) return true;
+      found.push(this.#read(at));
+      at = words[(at >> 2) + OLDER] as number;
+    }
+    this.#resumeAt = at;
+    return false;
+  }
+
+  #idAt(at: number): number {
+    return this.#doubles[(at >> 3) + ID] as number;
   }
 
   /** Lets go of the oldest entries beyond `most`. */
@@ -190,7 +209,7 @@ export class SlowLog {
     }
     const [address = "", clientName = "", ...words] = texts;
     return {
-      id: this.#doubles[cell + ID] as number,
+      id: this.#idAt(at),
       unixSeconds: this.#doubles[cell + SECONDS] as number,
       usec: this.#doubles[cell + USEC] as number,
       words,
