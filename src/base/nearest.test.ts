@@ -20,6 +20,12 @@ describe("the name that was probably meant", () => {
     assert.equal(nearest("ab", ["ac", "abc"]), "ac");
   });
 
+  test("else one that begins with the word", () => {
+    assert.equal(nearest("maxm", NAMES), "maxmemory");
+    assert.equal(nearest("io-thr", NAMES), "io-threads");
+    assert.equal(nearest("max", NAMES), undefined);
+  });
+
   test("nothing when nothing is near", () => {
     for (const word of ["", "verbosity", "xxxx", "-p", "save-to"]) {
       assert.equal(nearest(word, NAMES), undefined, word);

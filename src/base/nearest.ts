@@ -2,18 +2,26 @@
  * The name that was probably meant: for error texts, where time does not matter.
  */
 
-/** The one of `names` that is nearest to `word` in single edits, if that is near enough. */
+/** A word of this many letters may be the beginning of a name. */
+const PREFIX_LETTERS = 4;
+
+/**
+ * The one of `names` that is nearest to `word` in single edits, if that is near enough; else the
+ * first that begins with it.
+ */
 export function nearest(word: string, names: Iterable<string>): string | undefined {
   const given = word.toLowerCase();
   let most = Math.max(1, Math.floor(given.length / 3));
   let found: string | undefined;
+  let longer: string | undefined;
   for (const name of names) {
+    if (given.length >= PREFIX_LETTERS && name.toLowerCase().startsWith(given)) longer ??= name;
     const away = edits(given, name.toLowerCase(), most);
     if (away > most || (away === most && found !== undefined)) continue;
     most = away;
     found = name;
   }
-  return found;
+  return found ?? longer;
 }
 
 /**
