@@ -8,7 +8,7 @@
  *   arrays, sets Array                               maps          Map
  *   errors       thrown as StoreError; within an array, the StoreError itself
  */
-import type { Reply } from "../protocol/reply.ts";
+import type { Reply, SharedBytes } from "../protocol/reply.ts";
 import { StoreError } from "./errors.ts";
 import type { HeapWork } from "./request.ts";
 
@@ -227,20 +227,38 @@ export class ReplyReader {
     return Number(this.line());
   }
 
+  /** A string of which `piece` is the middle. */
+  private joined(piece: SharedBytes, head: number, length: number): Uint8Array {
+    const { buffer } = this.reply;
+    const tail = length - head - (piece.end - piece.start);
+    const whole = new Uint8Array(length);
+    whole.set(buffer.subarray(this.at, this.at + head));
+    whole.set(piece.source.subarray(piece.start, piece.end), head);
+    whole.set(buffer.subarray(this.at + head, this.at + head + tail), length - tail);
+    return whole;
+  }
+
   private bulk(length: number, skip: number, asBuffers: boolean): string | Buffer | null {
     if (length < 0) return null;
     const { reply } = this;
     const piece = reply.shared[this.piece];
+    const head = piece === undefined ? 0 : piece.before - this.at;
+    const body = piece === undefined ? 0 : piece.end - piece.start;
     let source = reply.buffer;
     let start = this.at;
-    if (piece !== undefined && piece.before === this.at) {
+    // A piece further on than that belongs to a later string.
+    if (piece === undefined || head + body > length) {
+      this.at += length + 2;
+    } else {
       source = piece.source;
       start = piece.start;
+      if (body < length) {
+        source = this.joined(piece, head, length);
+        start = 0;
+      }
       this.piece++;
-    } else {
-      this.at += length;
+      this.at += length - body + 2;
     }
-    this.at += 2;
     const end = start + length;
     start += skip;
     if (!asBuffers) return textOf(source, start, end);

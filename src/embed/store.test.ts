@@ -47,6 +47,23 @@ describe("strings", () => {
     assert.equal(store.get("lone"), "a\ufffdb");
   });
 
+  test("payloads of DUMP are whole, however long and however sent", () => {
+    const noise = Buffer.alloc(200_000);
+    for (let i = 0, x = 1; i < noise.length; i++) noise[i] = (x = (x * 48_271) % 0x7fffffff) >> 8;
+    for (const value of [
+      Buffer.from("12"),
+      Buffer.alloc(3000, "a"),
+      noise.subarray(0, 60_000),
+      noise,
+      Buffer.concat([noise, noise]),
+    ]) {
+      store.set("from", value);
+      const payload = store.callBuffer("DUMP", "from") as Buffer;
+      assert.equal(store.call("RESTORE", "to", "0", payload, "REPLACE"), "OK");
+      assert.deepEqual(store.getBuffer("to"), value);
+    }
+  });
+
   test("SET has all its options", () => {
     assert.equal(store.set("k", "1", { XX: true }), null);
     assert.equal(store.set("k", "1", { NX: true, EX: 100 }), "OK");
