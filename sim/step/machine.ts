@@ -141,6 +141,8 @@ export type MachineOptions = {
   bodies: readonly Body[];
   scheduler: Scheduler;
   fault?: Fault;
+  /** More steps than this are a fault: the threads go round and round. */
+  stepsMax?: number;
   /** False for words of which the order does not matter. */
   isPoint?: (words: Words, index: number) => boolean;
 };
@@ -193,7 +195,10 @@ export class Machine {
     try {
       let last: StepThread | null = null;
       while (this.threads.some((thread) => !thread.isDone)) {
-        assert(++this.steps < STEPS_MAX, "the threads go round and round");
+        assert(
+          ++this.steps < (this.options.stepsMax ?? STEPS_MAX),
+          "the threads go round and round",
+        );
         this.pass(this.options.scheduler.pause());
         const ready = this.ready(last);
         const isForced = last === null || ready[0] !== last;
