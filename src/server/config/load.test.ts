@@ -225,8 +225,8 @@ describe("what is refused, with its place", () => {
     );
     started({ ...aof, env: { ZEROHOP_APPENDONLY: "no", ZEROHOP_SAVE: "" } });
     refused(
-      { argv: ["--oom-score-adj", "Absolute"] },
-      "command line: oom-score-adj: 'absolute' is not supported yet",
+      { argv: ["--cluster-enabled", "Yes"] },
+      "command line: cluster-enabled: 'yes' is not supported yet",
     );
     refused(
       { argv: ["--slaveof", "a", "1"] },
