@@ -21,6 +21,9 @@ export class KeyWeights {
   /** What `draw` chose. */
   database = 0;
   shard = 0;
+  /** Keys of that shard, about, and of the slot that `drawSlot` chose. */
+  keysOfShard = 0;
+  keysOfSlot = 0;
   private readonly store: Store;
   private isExpiring = false;
   /** Databases that had keys, and running sums of the counts of all their shards. */
@@ -94,7 +97,9 @@ export class KeyWeights {
       this.slotDraws[at] = (this.slotDraws[at] as number) - 1;
       if (total > 0) {
         const slot = first + search(sums, sums.length, store.random.below(total));
-        if (this.countOf(db, slot) > 0) return slot;
+        this.keysOfShard = total;
+        this.keysOfSlot = this.countOf(db, slot);
+        if (this.keysOfSlot > 0) return slot;
       }
       if (isFresh || total === 0) {
         this.forget();

@@ -27,8 +27,10 @@ export const NOTHING_LEFT = 2;
 /** Locks were taken, or what was drawn was gone: try again later. */
 export const NOT_NOW = 3;
 
-/** Draws of one call of `removeOne`, each from another shard. */
+/** Times that one call of `removeOne` draws anew. */
 const TRIES = 16;
+/** Of the keys of a shard, and of a slot, at most an eighth is drawn at once. */
+const PART_SHIFT = 3;
 
 export type EvictionPolicy = {
   /** What a key is chosen by; "none" evicts nothing. */
@@ -54,7 +56,8 @@ export class Eviction {
   private readonly weights: KeyWeights;
   private readonly pool: EvictionPool = new EvictionPool();
   private readonly below: (n: number) => number;
-  private readonly drawOne: () => void;
+  private samplesLeft = 0;
+  private readonly drawFromShard: () => void;
   private readonly evictCandidate: () => void;
   /** Place of the candidate that `evictCandidate` is to evict. */
   private candidate = 0;
@@ -64,7 +67,7 @@ export class Eviction {
     this.locks = locks;
     this.weights = new KeyWeights(store);
     this.below = (n) => store.random.below(n);
-    this.drawOne = () => this.drawLocked();
+    this.drawFromShard = () => this.drawLocked();
     this.evictCandidate = () => this.evictCandidateLocked();
   }
 
@@ -85,18 +88,20 @@ export class Eviction {
     if (!this.evicts) return NOTHING_LEFT;
     const isRandom = this.policy.by === "random";
     for (let n = 0; n < TRIES && this.freedBytes === 0; n++) {
-      const hasKeys = this.drawOften(isRandom ? 1 : this.samples);
+      const hasKeys = this.drawSamples(isRandom ? 1 : this.samples);
       if (this.freedBytes === 0 && !isRandom) this.evictBest();
       if (!hasKeys && this.freedBytes === 0) return NOTHING_LEFT;
     }
     return this.freedBytes > 0 ? REMOVED : NOT_NOW;
   }
 
-  /** Draws so many keys, each from a shard of its own. False if there are none. */
-  private drawOften(times: number): boolean {
-    for (let n = 0; n < times; n++) {
+  /** Draws so many keys. False if there are none. */
+  private drawSamples(samples: number): boolean {
+    this.samplesLeft = samples;
+    // A shard whose lock is taken counts as one sample, so that this ends.
+    for (let n = 0; n < samples && this.samplesLeft > 0; n++) {
       if (!this.weights.draw()) return false;
-      this.locks.tryShard(this.weights.shard, this.drawOne);
+      this.locks.tryShard(this.weights.shard, this.drawFromShard);
     }
     return true;
   }
@@ -114,13 +119,30 @@ export class Eviction {
     return 0;
   }
 
-  /** Draws a key of the shard that was chosen, and evicts it or makes it a candidate. */
+  /**
+   * Draws keys of the shard that was chosen, some of them from the same slot if both have many:
+   * what is in one segment costs less to look at, and says as much.
+   */
   private drawLocked(): void {
-    const { pool, store, weights } = this;
-    const db = store.databases[weights.database] as Database;
-    const slot = weights.drawSlot();
-    const p = slot < 0 ? 0 : this.drawRecord(db, slot);
+    const { weights } = this;
+    const db = this.store.databases[weights.database] as Database;
+    let slot = weights.drawSlot();
+    let fromShard = Math.max(1, weights.keysOfShard >>> PART_SHIFT);
+    while (slot >= 0) {
+      const fromSlot = Math.max(1, weights.keysOfSlot >>> PART_SHIFT);
+      const draws = Math.min(this.samplesLeft, fromSlot, fromShard);
+      for (let n = 0; n < draws; n++) this.take(db, slot, this.drawRecord(db, slot));
+      fromShard -= draws;
+      this.samplesLeft -= draws;
+      if (fromShard === 0 || this.samplesLeft === 0) return;
+      slot = weights.drawSlot();
+    }
+  }
+
+  /** Evicts what was drawn, or makes it a candidate. */
+  private take(db: Database, slot: number, p: number): void {
     if (p === 0) return;
+    const { pool, store } = this;
     if (this.policy.by === "random") {
       const hash = store.table.hashOf(p);
       if (db.findAgain(p, slot, hash)) this.freedBytes += db.evictFound(p, slot, hash);
