@@ -184,7 +184,8 @@ export class Database extends Records {
     return 0;
   }
 
-  private touch(p: number): void {
+  /** The record was used: `find*` does this once for each look. */
+  touch(p: number): void {
     const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
     const word = m[((p & UNIT_MASK) << 1) + 1] as number;
     if ((word & ACCESS_MASK) !== this.store.touchedAccess) this.touchSlowly(p, word & ACCESS_MASK);

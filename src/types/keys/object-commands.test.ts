@@ -58,7 +58,7 @@ describe("OBJECT FREQ", () => {
     assert.equal(frequency(t, "a"), 5);
   });
 
-  test("a renamed key keeps its counter, a copy begins anew", () => {
+  test("under a new name a key begins anew, be it moved or copied", () => {
     const t = countingStore();
     t.calls("SET a v", "SET b v", "GET a", "GET a", "GET b");
     t.call("COPY", "a", "c");
@@ -67,10 +67,24 @@ describe("OBJECT FREQ", () => {
     assert.equal(frequency(t, "b"), 5);
     assert.equal(frequency(t, "a"), 9);
     t.call("RENAME", "a", "b");
-    assert.equal(frequency(t, "b"), 10);
+    assert.equal(frequency(t, "b"), 5);
+    t.calls("GET b", "MOVE b 1");
+    t.select(1);
+    assert.equal(frequency(t, "b"), 5);
+    t.select(0);
     t.calls("SET long " + "x".repeat(70_000), "GET long");
     t.call("COPY", "long", "longer");
     assert.equal(frequency(t, "longer"), 5);
+  });
+
+  test("what answers with the old value and sets a new one are two uses", () => {
+    const t = countingStore();
+    t.calls("SET a v", "GETSET a w");
+    assert.equal(frequency(t, "a"), 7);
+    t.calls("SET a x GET", "SET a y KEEPTTL GET", "SET a z NX GET");
+    assert.equal(frequency(t, "a"), 13);
+    t.call("GETEX", "a", "EX", "100");
+    assert.equal(frequency(t, "a"), 14);
   });
 
   test("falls with time", () => {

@@ -71,7 +71,8 @@ function moveRecord(
   if (q === 0) return false;
   if (kind === STRING_BIG) to.adoptBig(args, j, q, from.takeBig(args, i, p));
   else copyValue(from, p, to, q);
-  to.setAccess(q, from.accessOf(p));
+  // Redis: under its new name it was never used.
+  to.setAccess(q, to.store.newAccess);
   // The place that was found last is the target's now.
   from.remove(args, i, from.find(args, i));
   return true;

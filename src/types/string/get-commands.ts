@@ -91,6 +91,8 @@ export const GETSET: CommandSpec = {
     const mark = reply.length;
     const old = db.findRead(args, 1);
     if (!getOrReply(db, old, reply)) return;
+    // Redis looks the key up once more to set it, which counts as a use.
+    if (old !== 0) db.touch(old);
     if (!setString(db, args, 1, 2, old, NO_EXPIRY_MS)) {
       reply.truncate(mark);
       reply.error(OOM);

@@ -56,6 +56,8 @@ function setWithOptions(db: Database, args: Args, reply: Reply): void {
   const isGet = (flags & GET_OLD) !== 0;
   const old = isGet ? db.findRead(args, 1) : db.findWrite(args, 1);
   if (isGet && !getOrReply(db, old, reply)) return;
+  // Redis looks the key up once more to set it, which counts as a use.
+  if (isGet && old !== 0) db.touch(old);
   if ((flags & (old === 0 ? XX : NX)) !== 0) {
     if (!isGet) reply.nil();
     return;
