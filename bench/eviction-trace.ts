@@ -1,6 +1,6 @@
 /**
- * The same zipfian trace on two or more caches at once: reads by batches, a write for each miss, and
- * how many reads hit.
+ * The same zipfian trace on two or more caches at once: reads by batches, a write for each miss,
+ * and how many reads hit.
  *
  * Servers need different memory for a key. So that policies are compared and not records, each is
  * given the maxmemory that as many keys take in it; what tables take is only known once they are
