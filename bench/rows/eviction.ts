@@ -24,6 +24,7 @@ import { formatCount, type Table } from "../table.ts";
 const CAPACITY_PART = 5;
 const READS_PER_PLACE = 30;
 const THETA = 0.99;
+const SMOKE_VALUE_BYTES = 2000;
 const SEED = 20_260_101;
 
 function traceOptions(options: Options, keys: number): TraceOptions {
@@ -32,7 +33,8 @@ function traceOptions(options: Options, keys: number): TraceOptions {
     keys,
     capacity,
     requests: capacity * (options.smoke ? 5 : READS_PER_PLACE),
-    valueBytes: options.values[0] as number,
+    // Few small keys would be less than the buffers of the connection.
+    valueBytes: options.smoke ? SMOKE_VALUE_BYTES : (options.values[0] as number),
     theta: THETA,
     seconds: options.seconds,
     seed: SEED,

@@ -138,7 +138,7 @@ describe("what is said of the use of keys", needs("redis-server"), () => {
         const idle = 1000 + random.below(100_000);
         await same("RESTORE", key, 0, payload, "REPLACE", "IDLETIME", idle);
       }
-      // 7.0 takes an overwritten key for a new one, later versions keep the time that the write set.
+      // 7.0 takes an overwritten key for a new one, later versions keep the time of the write.
       await same(...nextCommand(random));
       for (const name of KEYS) {
         const [ours, redis] = (await both("OBJECT", "IDLETIME", name)).map(idleOf) as [
