@@ -25,8 +25,10 @@ import {
   HEAP_SHARE,
   HTTP_CONNECTIONS_MAX,
   MAXMEMORY_SENSIBLE_BYTES,
+  SERVER_BYTES,
   THREAD_ADDRESS_BYTES,
   THREAD_ADDRESS_BYTES_22,
+  THREAD_BYTES,
 } from "./limits.ts";
 import type { Config } from "./server/config/config.ts";
 import { load } from "./server/config/load.ts";
@@ -125,6 +127,13 @@ function logWildcards(config: Config): void {
   const addresses = `every ${kinds.join(" and ")} address of this machine`;
   const refused = config.protectedMode ? "; protected-mode refuses clients of other hosts" : "";
   writeLog(config, "notice", `Listening on ${addresses}, ${ports.join(", ")}${refused}`);
+}
+
+/** Bytes of a control group's memory that the heap may take; 0 when only the machine limits it. */
+function heapLimit(threads: number): number {
+  const limit = memoryLimit();
+  const rest = Math.min(limit * HEAP_SHARE, limit - SERVER_BYTES - threads * THREAD_BYTES);
+  return Math.floor(Math.max(rest, limit / 4));
 }
 
 /** The memory that threads share beside the heap. */
@@ -256,7 +265,7 @@ async function main(): Promise<void> {
     clientRows,
     owners: config.owners,
     chunkBytes: config.memoryChunk,
-    memoryLimit: Math.floor(memoryLimit() * HEAP_SHARE),
+    memoryLimit: heapLimit(config.threads),
     unixMs: clock.unixMs,
     random: entropy,
     checked: isChecked(),

@@ -227,8 +227,14 @@ describe("large requests and values", () => {
     assert.equal(errorOf((await client.call("APPEND", "big", "x")).reply), tooLong);
     assert.equal(errorOf((await client.call("SETRANGE", "big", limit, "x")).reply), tooLong);
     assert.equal(integerOf((await client.call("SETRANGE", "big", limit - 1, "y")).reply), limit);
-    client.sendRaw(encodeCommand(["GETRANGE", "big", 0, limit - 2]));
-    assert.equal(digest(payload((await client.next("GETRANGE")).raw)), digest(most));
+    // In halves, since the client keeps a reply as text, and that long Node has none.
+    for (const [from, to] of [
+      [0, limit / 2],
+      [limit / 2, limit - 1],
+    ] as const) {
+      const { raw } = await client.call("GETRANGE", "big", from, to - 1);
+      assert.equal(digest(payload(raw)), digest(most.subarray(from, to)));
+    }
     assert.equal(integerOf((await client.call("SETRANGE", "zeros", limit - 1, "z")).reply), limit);
     assert.equal(
       show((await client.call("GETRANGE", "zeros", -3, -1)).reply),
