@@ -37,6 +37,11 @@ const STAT_METRICS: Readonly<Record<Counted, StatMetric | null>> = {
     "eviction_slice_max_usec",
     "Longest microseconds of eviction at a stretch; CONFIG RESETSTAT clears it.",
   ],
+  eviction_slice_max_keys: [
+    "gauge",
+    "eviction_slice_max_keys",
+    "Most keys evicted at a stretch; CONFIG RESETSTAT clears it.",
+  ],
   memory_waits: [
     "counter",
     "memory_waits_total",

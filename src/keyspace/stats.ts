@@ -14,6 +14,7 @@ const NAMES = [
   "evicted_keys",
   "eviction_exceeded_ms",
   "eviction_slice_max_usec",
+  "eviction_slice_max_keys",
   "memory_waits",
   "dirty",
   "commands_processed",

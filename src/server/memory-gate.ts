@@ -52,6 +52,7 @@ const NOTHING_TO_EVICT = 2;
 
 const WAITS = statIndex("memory_waits");
 const SLICE_MAX = statIndex("eviction_slice_max_usec");
+const SLICE_KEYS = statIndex("eviction_slice_max_keys");
 const EXCEEDED_MS = statIndex("eviction_exceeded_ms");
 
 export type MemoryHost = {
@@ -96,7 +97,8 @@ export class MemoryGate {
   /** This turn of the event loop has had its time for eviction. */
   private isSpent = false;
   private isScheduled = false;
-  /** The last round freed something. */
+  /** Keys that the last round evicted, and whether it freed anything at all. */
+  private removed = 0;
   private hasFreed = false;
 
   constructor(store: Store, locks: ShardLocks, threads: number, host: MemoryHost) {
@@ -229,7 +231,9 @@ export class MemoryGate {
       return ENOUGH;
     }
     const began = this.clock.monotonicMs();
+    this.removed = 0;
     const outcome = this.freeSome(wanted, began);
+    this.store.stats.max(SLICE_KEYS, this.removed);
     const ms = this.clock.monotonicMs() - began;
     this.store.stats.max(SLICE_MAX, ms * 1000);
     this.host.evicted(ms);
@@ -252,7 +256,10 @@ export class MemoryGate {
         const result = this.eviction.removeOne();
         if (result === NOTHING_LEFT) return this.outcomeOfNothing(wanted);
         if (result === NOT_NOW && ++failures === FAILURES_MAX) return TIME_IS_UP;
-        if (result === REMOVED) this.hasFreed = true;
+        if (result === REMOVED) {
+          this.hasFreed = true;
+          this.removed++;
+        }
         missing -= this.eviction.freedBytes;
         looks = n % KEYS_BETWEEN_LOOKS === 0;
       }
