@@ -1,6 +1,7 @@
 /** The rows of the bench, in the order in which a full run prints them. */
 import type { Row } from "./row.ts";
 import { cpu } from "./rows/cpu.ts";
+import { embedded } from "./rows/embedded.ts";
 import { eviction } from "./rows/eviction.ts";
 import { heap } from "./rows/heap.ts";
 import { latency } from "./rows/latency.ts";
@@ -22,4 +23,5 @@ export const ROWS: readonly Row[] = [
   work,
   heap,
   eviction,
+  embedded,
 ];

@@ -58,6 +58,13 @@ export class Caller {
     else thread.run(this.session, request.args);
   }
 
+  /** As `run`, for a command that no time bears on but that of its key's expiry. */
+  runTimeless(): void {
+    const { request, thread } = this;
+    if (request.isSpecial) this.runSpecial();
+    else thread.runTimeless(this.session, request.args);
+  }
+
   private runSpecial(): void {
     const { request, thread } = this;
     try {

@@ -73,7 +73,7 @@ export class StringMethods extends KeyMethods {
     const { caller } = this;
     caller.begin(GET);
     caller.add(key);
-    caller.run();
+    caller.runTimeless();
     return caller.reader.text();
   }
 
@@ -81,7 +81,7 @@ export class StringMethods extends KeyMethods {
     const { caller } = this;
     caller.begin(GET);
     caller.add(key);
-    caller.run();
+    caller.runTimeless();
     return caller.reader.buffer();
   }
 
@@ -96,7 +96,7 @@ export class StringMethods extends KeyMethods {
     caller.add(key);
     caller.add(value);
     if (options === undefined) {
-      caller.run();
+      caller.runTimeless();
       return caller.reader.isOk() ? "OK" : null;
     }
     addSetOptions(caller, options);

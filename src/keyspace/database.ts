@@ -178,7 +178,7 @@ export class Database extends Records {
     );
     if (p === 0) return 0;
     if (((this.head(p) & FLAG_EXPIRY) as number) === 0) return p;
-    if (this.store.now <= this.expiryOf(p)) return p;
+    if (!this.store.hasPassed(this.expiryOf(p))) return p;
     if (this.store.hidesExpired) return 0;
     this.expireFound(p, args.slot[i] as number, args.hash[i] as number);
     return 0;

@@ -61,6 +61,8 @@ export class Store {
   readonly baseSeconds: number;
   /** Unix milliseconds at which the running command happens. */
   now = 0;
+  /** The clock was not read for the running command; that is put off until a key may expire. */
+  isTimeless = false;
   /** 24 bits: seconds for LRU. */
   lruClock = 0;
   /** What a record of a new key remembers of its use. */
@@ -108,6 +110,18 @@ export class Store {
   /** First slot of a shard; `shards` gives one past the last slot. */
   firstSlot(shard: number): number {
     return Math.ceil((shard * SLOTS) / this.shards);
+  }
+
+  /** True if a time of expiry lies before the running command. */
+  hasPassed(unixMs: number): boolean {
+    if (this.isTimeless) this.readTime();
+    return this.now > unixMs;
+  }
+
+  private readTime(): void {
+    this.isTimeless = false;
+    this.clock.refresh();
+    if (this.clock.unixMs > this.now) this.setTime(this.clock.unixMs);
   }
 
   setTime(unixMs: number): void {
