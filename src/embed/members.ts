@@ -5,6 +5,7 @@
  *   0  thread that has it (env/thread-life), 0 free     1  Node's number of that thread, plus 1
  *   2  1 while a call runs                              3  as 1, of a thread known to have ended
  *   4  state of its starving count                      5  number of its lock (locks.ts)
+ *   6  units of memory that its request has reserved
  *
  * A thread may end at any instruction. Whoever buries its handle first takes the row over, so that
  * no two do, and that of a burier who ends as well falls to the next.
@@ -19,6 +20,7 @@ const BUSY = 2;
 const ENDED = 3;
 const STARVING_STATE = 4;
 const STARVING_AT = 5;
+const RESERVED = 6;
 
 export function membersBytes(): number {
   return HANDLES_MAX * ROW_WORDS * 4;
@@ -49,7 +51,7 @@ export class Members {
 
   free(row: number): void {
     const at = row * ROW_WORDS;
-    for (let word = NODE_THREAD; word <= STARVING_AT; word++) this.words[at + word] = 0;
+    for (let word = NODE_THREAD; word <= RESERVED; word++) this.words[at + word] = 0;
     Atomics.store(this.words, at + THREAD, 0);
   }
 
@@ -95,6 +97,15 @@ export class Members {
 
   isBusy(row: number): boolean {
     return Atomics.load(this.words, busyWord(row)) !== 0;
+  }
+
+  setReserved(row: number, units: number): void {
+    Atomics.store(this.words, row * ROW_WORDS + RESERVED, units);
+  }
+
+  /** The units that are reserved; from now on they are the caller's to give back. */
+  takeReserved(row: number): number {
+    return Atomics.exchange(this.words, row * ROW_WORDS + RESERVED, 0);
   }
 
   setStarving(row: number, lock: number, state: number): void {

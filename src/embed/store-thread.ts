@@ -32,6 +32,7 @@ import {
   H_CONTROL_LOCK,
   H_CONTROL_SERIAL,
   H_GARBAGE,
+  H_RESERVED_UNITS,
   H_SPANS_PEAK,
   H_WANTED,
 } from "../memory/layout.ts";
@@ -381,6 +382,7 @@ export class StoreThread implements ThreadHost {
     const { server } = this;
     server.clients.freeAllOf(row);
     server.stats.clear(row, CURRENT);
+    Atomics.sub(this.control, H_RESERVED_UNITS, this.members.takeReserved(row));
     freeLooseOf(server.store.heap, row);
     return disownGarbage(server.store, row);
   }
@@ -429,6 +431,10 @@ export class StoreThread implements ThreadHost {
 
   sleep(ms: number): void {
     block(ms);
+  }
+
+  reserves(units: number): void {
+    this.members.setReserved(this.row, units);
   }
 
   /** The host's application has the standard output. */

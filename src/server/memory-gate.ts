@@ -66,6 +66,8 @@ export type MemoryHost = {
   resume(): void;
   /** A round of eviction took so long. */
   evicted(ms: number): void;
+  /** So many units are reserved by this thread now: it may end before it gives them back. */
+  reserves(units: number): void;
 };
 
 export class MemoryGate {
@@ -167,8 +169,15 @@ export class MemoryGate {
   /** What was reserved has been allocated, or never will be. */
   release(): void {
     if (this.reserved === 0) return;
-    Atomics.sub(this.control, H_RESERVED_UNITS, this.reserved);
+    const units = this.reserved;
     this.reserved = 0;
+    this.giveBack(units);
+  }
+
+  /** Takes units off what is reserved, once this thread does not count them any more. */
+  private giveBack(units: number): void {
+    this.host.reserves(this.reserved + this.held);
+    Atomics.sub(this.control, H_RESERVED_UNITS, units);
   }
 
   private admitSlowly(need: number): number {
@@ -180,6 +189,7 @@ export class MemoryGate {
     if (!isSmall) {
       this.reserved = units;
       Atomics.add(this.control, H_RESERVED_UNITS, units);
+      this.host.reserves(units + this.held);
     }
     const wanted = isSmall ? need : 0;
     const outcome = this.isSpent ? TIME_IS_UP : this.makeRoom(wanted);
@@ -220,8 +230,9 @@ export class MemoryGate {
 
   private unhold(): void {
     if (this.held === 0) return;
-    Atomics.sub(this.control, H_RESERVED_UNITS, this.held);
+    const units = this.held;
     this.held = 0;
+    this.giveBack(units);
   }
 
   /** Makes room for `wanted` bytes beside what is reserved, within the time of a command. */

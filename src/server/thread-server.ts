@@ -76,6 +76,8 @@ export type ThreadHost = ControlChannel<ControlEntry> & {
   soon(run: () => void): void;
   /** Calls run to their end before the event loop comes again: they wait by trying again. */
   readonly isBlocking?: true;
+  /** This thread has so many units of memory reserved now; see `MemoryHost`. */
+  reserves?(units: number): void;
   sleep(ms: number): void;
   log(level: string, text: string): void;
   /** Asks the supervisor to move the plain port; see `Server.listenOn`. */
@@ -274,6 +276,8 @@ export class ThreadServer implements Server {
     return [
       { kind: "config", changes: config.changes() },
       { kind: "active-expire", on: activeExpire },
+      { kind: "cron-paused", on: this.isCronPaused },
+      { kind: "replication-id", id: this.replicationId },
       { kind: "pause", nowMs, ...pause.state },
       ...monitors.all().map((state) => ({ kind: "monitors" as const, ...state })),
     ];
@@ -290,7 +294,6 @@ export class ThreadServer implements Server {
   private watchChanged(): void {
     this.dispatcher.isWatching = this.pause.isOn || this.monitors.isOn;
     if (!this.pause.isOn) this.store.hidesExpired = false;
-    this.memory.isPaused = this.pause.isOn;
     this.memory.isPaused = this.pause.isOn;
     this.isAttentive = this.monitors.isOn || this.clientMemory.isLimited;
   }
@@ -402,6 +405,7 @@ export class ThreadServer implements Server {
       enter: () => this.enterTick(),
       resume: () => this.resumeParked(),
       evicted: (ms) => this.dispatcher.times.event("eviction-cycle", ms),
+      reserves: (units) => this.host.reserves?.(units),
     };
   }
 
