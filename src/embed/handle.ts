@@ -5,8 +5,8 @@
  */
 import type { ServerFacts } from "../command/session.ts";
 import type { ChunkMessage } from "../memory/pool.ts";
+import type { ControlEntry } from "../server/control-entry.ts";
 import type { SharedState } from "../server/shared-state.ts";
-import type { ControlEntry } from "../server/thread-server.ts";
 import type { StoreHandle } from "./types.ts";
 
 /** What changes while the store lives; a thread that comes later needs it as of then. */

@@ -4,7 +4,7 @@
  */
 import type { StoreChannel } from "../env/store-channel.ts";
 import type { ChunkMessage } from "../memory/pool.ts";
-import type { ControlEntry } from "../server/thread-server.ts";
+import type { ControlEntry } from "../server/control-entry.ts";
 import type { StoreState } from "./handle.ts";
 
 export type StoreMessage =

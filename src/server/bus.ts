@@ -4,7 +4,7 @@
  * the word, at once and without an event loop.
  */
 import type { ChunkMessage } from "../memory/pool.ts";
-import type { ControlEntry } from "./thread-server.ts";
+import type { ControlEntry } from "./control-entry.ts";
 
 export type BusMessage =
   | { to: "chunks"; message: ChunkMessage }

@@ -22,6 +22,7 @@ import { ClientMemory } from "./client-memory.ts";
 import type { ClientTable } from "./client-table.ts";
 import type { CommandStats } from "./command-stats.ts";
 import type { Change, Config } from "./config/config.ts";
+import type { ControlEntry } from "./control-entry.ts";
 import { type ControlChannel, ControlLog } from "./control-log.ts";
 import { Dispatcher } from "./dispatch.ts";
 import { LoopMeter } from "./info/loop-meter.ts";
@@ -52,22 +53,6 @@ const EXPIRE_USEC = statIndex("expire_cycle_usec");
 const RECENT_INPUT = statIndex("recent_input_buffer_max");
 const RECENT_OUTPUT = statIndex("recent_output_buffer_max");
 const TIME_CAP = statIndex("expired_time_cap_reached");
-
-/** What the control log carries. */
-export type ControlEntry =
-  | { kind: "config"; changes: Change[] }
-  | { kind: "active-expire"; on: boolean }
-  | { kind: "cron-paused"; on: boolean }
-  | { kind: "replication-id"; id: string }
-  /** See `oom-score.ts`. */
-  | { kind: "oom-score"; before: number | null }
-  /** Statistics were set to zero. */
-  | { kind: "stats-reset" }
-  | { kind: "pause"; nowMs: number; endMs: number; isAll: boolean }
-  | { kind: "unpause" }
-  /** So many sessions of a thread run MONITOR. */
-  | { kind: "monitors"; thread: number; sessions: number }
-  | { kind: "shutdown" };
 
 export type ThreadHost = ControlChannel<ControlEntry> & {
   /** Makes another thread look at its parked sessions and kill words. */
