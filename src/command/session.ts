@@ -96,10 +96,10 @@ export type Server = {
   /** The plain port, 0 if there is none. */
   readonly tcpPort: number;
   /**
-   * Listens on another plain port, or on none (0), and then closes the one before. Calls `done`
-   * when that is so; with an error nothing has changed.
+   * Listens on another plain port, or on none (0), or on other addresses, and no more where it did
+   * before. Calls `done` when that is so; with an error nothing has changed.
    */
-  listenOn(port: number, done: (error: string | null) => void): void;
+  listenOn(place: ListenPlace, done: (error: ListenError | null) => void): void;
   /** Makes the kernel's score what the configuration says with these changes; null, or why not. */
   setOomScore(changes: readonly Change[]): string | null;
   /** Ends the process as SHUTDOWN does. */
@@ -124,6 +124,12 @@ export type Server = {
   usage(): Usage;
   log(level: "debug" | "verbose" | "notice" | "warning", text: string): void;
 };
+
+/** Where to listen for the plain port; addresses as `bind` has them, null for those of now. */
+export type ListenPlace = { readonly port: number; readonly bind: readonly string[] | null };
+
+/** What a CONFIG SET is answered when that is not possible. */
+export type ListenError = { readonly directive: "port" | "bind"; readonly reason: string };
 
 /** What does not change while the process runs. */
 export type ServerFacts = {

@@ -5,7 +5,7 @@
  */
 import type { Args } from "../base/args.ts";
 import type { CommandTable } from "../command/lookup.ts";
-import type { ServerFacts, Session } from "../command/session.ts";
+import type { ListenError, ListenPlace, ServerFacts, Session } from "../command/session.ts";
 import { systemConfigHost } from "../env/config-host.ts";
 import type { LoopUse } from "../env/env.ts";
 import type { OomScoreFile } from "../env/oom-score.ts";
@@ -463,8 +463,11 @@ export class StoreThread implements ThreadHost {
     write: () => "the process is the application's",
   };
 
-  listenOn(_port: number, done: (error: string | null) => void): void {
-    done("The port of an embedded store belongs to its application.");
+  listenOn({ bind }: ListenPlace, done: (error: ListenError | null) => void): void {
+    done({
+      directive: bind === null ? "port" : "bind",
+      reason: "The port of an embedded store belongs to its application.",
+    });
   }
 
   /** A client may not end the application; it ends what it can reach. */

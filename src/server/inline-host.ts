@@ -126,7 +126,7 @@ export class InlineHost {
       soon: (run) => this.soon(thread, run),
       sleep: () => {},
       log: this.options.log,
-      listenOn: (_port, done) => this.soon(thread, () => done(null)),
+      listenOn: (_place, done) => this.soon(thread, () => done(null)),
       shutdown: () => {
         this.isShutDown = true;
       },

@@ -14,7 +14,7 @@ import {
   workerData,
 } from "node:worker_threads";
 import type { CommandTable } from "../command/lookup.ts";
-import type { ServerFacts } from "../command/session.ts";
+import type { ListenError, ListenPlace, ServerFacts } from "../command/session.ts";
 import { systemConfigHost } from "../env/config-host.ts";
 import type { LoopUse } from "../env/env.ts";
 import {
@@ -86,13 +86,13 @@ export type ThreadOrder =
   /** Closes its listeners of the plain port and answers "closed". */
   | { kind: "close-plain" }
   /** Answer to "listen". */
-  | { kind: "listening"; request: number; error: string | null };
+  | { kind: "listening"; request: number; error: ListenError | null };
 
 export type ToSupervisor =
   | { kind: "ready" }
   | { kind: "serving" }
   | { kind: "shutdown" }
-  | { kind: "listen"; request: number; port: number }
+  | { kind: "listen"; request: number; place: ListenPlace }
   | { kind: "closed" };
 
 type OwnListener = { listener: ListeningHandle; isPlain: boolean };
@@ -126,7 +126,7 @@ class WorkerThread implements ThreadHost {
   private readonly early: Early[] = [];
   private listeners: OwnListener[] = [];
   /** Waiting for the supervisor's answer to "listen", by request. */
-  private readonly moves: Map<number, (error: string | null) => void> = new Map();
+  private readonly moves: Map<number, (error: ListenError | null) => void> = new Map();
   private requests = 0;
   private isCollecting = false;
   private server: ThreadServer | null = null;
@@ -329,10 +329,10 @@ class WorkerThread implements ThreadHost {
     }
   }
 
-  listenOn(port: number, done: (error: string | null) => void): void {
+  listenOn(place: ListenPlace, done: (error: ListenError | null) => void): void {
     const request = ++this.requests;
     this.moves.set(request, done);
-    this.post({ kind: "listen", request, port });
+    this.post({ kind: "listen", request, place });
   }
 
   shutdown(): void {

@@ -152,13 +152,15 @@ async function bindUnix(config: Config): Promise<Bound> {
 }
 
 /** The plain port, 0 to have one chosen; several servers of it where threads can share it. */
-export async function bindPlain(
-  config: Config,
-  port: number,
-  threads: number,
-  reusePort: boolean,
-): Promise<Bound[]> {
-  const plan = { config, reusePort: reusePort && threads > 1, bind: config.bind };
+export async function bindPlain(wanted: {
+  config: Config;
+  bind: readonly string[];
+  port: number;
+  threads: number;
+  reusePort: boolean;
+}): Promise<Bound[]> {
+  const { config, bind, port, threads } = wanted;
+  const plan = { config, reusePort: wanted.reusePort && threads > 1, bind };
   const bound = await bindPort(plan, "port", port, -1);
   const chosen = bound[0]?.port ?? port;
   try {
@@ -183,7 +185,8 @@ async function bindClients(
   const ownersTakePort = config.owners > 0 && config.port === config.ownersPort && config.port > 0;
   if (config.port !== 0 && !ownersTakePort) {
     const port = config.port === AUTO_PORT ? 0 : config.port;
-    bound.push(...(await bindPlain(config, port, threads, reusePort)));
+    const { bind } = config;
+    bound.push(...(await bindPlain({ config, bind, port, threads, reusePort })));
   }
   if (config.owners > 0) {
     const auto = config.ownersPort === AUTO_PORT;

@@ -5,7 +5,7 @@
 
 import type { Command } from "../command/command.ts";
 import type { CommandTable } from "../command/lookup.ts";
-import type { Server, ServerFacts } from "../command/session.ts";
+import type { ListenError, ListenPlace, Server, ServerFacts } from "../command/session.ts";
 import type { Link, LoopUse, RandomSource } from "../env/env.ts";
 import type { OomScoreFile } from "../env/oom-score.ts";
 import type { Usage } from "../env/usage.ts";
@@ -66,7 +66,7 @@ export type ThreadHost = ControlChannel<ControlEntry> & {
   sleep(ms: number): void;
   log(level: string, text: string): void;
   /** Asks the supervisor to move the plain port; see `Server.listenOn`. */
-  listenOn(port: number, done: (error: string | null) => void): void;
+  listenOn(place: ListenPlace, done: (error: ListenError | null) => void): void;
   /** Asks the supervisor to end the process. */
   shutdown(): void;
   heapUsed(): number;
@@ -658,8 +658,8 @@ export class ThreadServer implements Server {
     return port === this.portAtStart ? this.facts.tcpPort : port;
   }
 
-  listenOn(port: number, done: (error: string | null) => void): void {
-    this.host.listenOn(port, done);
+  listenOn(place: ListenPlace, done: (error: ListenError | null) => void): void {
+    this.host.listenOn(place, done);
   }
 
   setOomScore(changes: readonly Change[]): string | null {

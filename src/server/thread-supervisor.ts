@@ -14,7 +14,7 @@ import {
   receiveMessageOnPort,
   Worker,
 } from "node:worker_threads";
-import type { ServerFacts } from "../command/session.ts";
+import type { ListenError, ListenPlace, ServerFacts } from "../command/session.ts";
 import { errorText } from "../env/config-host.ts";
 import {
   HandleHub,
@@ -81,6 +81,15 @@ export type Plan = {
   openAdmin: ((view: AdminView) => Promise<AdminPort>) | null;
 };
 
+const PORT_ERROR: ListenError = {
+  directive: "port",
+  reason: "Unable to listen on this port. Check server logs.",
+};
+const BIND_ERROR: ListenError = {
+  directive: "bind",
+  reason: "Failed to bind to specified addresses.",
+};
+
 export class Supervisor {
   private readonly plan: Plan;
   private readonly config: Config;
@@ -90,6 +99,8 @@ export class Supervisor {
   private readonly channel: BroadcastChannel;
   private readonly watchdog: Watchdog;
   private bound: Bound[] = [];
+  /** Where it listens for the plain port now; what threads have set is known here later. */
+  private plain: { port: number; bind: readonly string[] } = { port: 0, bind: [] };
   private isEnding = false;
   private isCollecting = false;
   private ended = 0;
@@ -130,6 +141,7 @@ export class Supervisor {
       const make = this.admin?.makeServer ?? null;
       const bound = await bindAll(this.config, plan.shared.threads, plan.reusePort, make);
       this.bound = bound.clients;
+      this.plain = { port: bound.clients.find(isPlain)?.port ?? 0, bind: this.config.bind };
       this.adminBound = bound.admin;
     } catch (error) {
       this.isEnding = true;
@@ -188,7 +200,7 @@ export class Supervisor {
       if (message.kind === "serving" && ++this.serving === this.threads.length) this.allServe();
       if (message.kind === "shutdown") this.end("User requested shutdown...");
       if (message.kind === "closed" && ++this.closed === this.threads.length) this.allClosed();
-      if (message.kind === "listen") this.move(worker, message.request, message.port);
+      if (message.kind === "listen") this.move(worker, message.request, message.place);
     });
     worker.on("error", (error) => this.threadFailed(thread, errorText(error)));
     worker.on("exit", () => {
@@ -277,29 +289,57 @@ export class Supervisor {
   }
 
   /** Moves the plain port and tells the thread that asked. */
-  private move(worker: Worker, request: number, port: number): void {
+  private move(worker: Worker, request: number, place: ListenPlace): void {
     this.moves = this.moves
-      .then(() => this.movePlain(port))
+      .then(() => this.movePlain(place))
       .then((error) => this.order(worker, { kind: "listening", request, error }));
   }
 
-  /** Binds the new port first, so that a port that cannot be had changes nothing. */
-  private async movePlain(port: number): Promise<string | null> {
+  /**
+   * A port that is new is bound before the old one is closed, so that one that cannot be had
+   * changes nothing. Addresses may be those of now in part, so that these are given up first, and
+   * taken back if the new ones cannot be had.
+   */
+  private async movePlain({ port, bind }: ListenPlace): Promise<ListenError | null> {
+    const { plain } = this;
+    if (bind === null || port !== plain.port) {
+      const error = await this.listenPlain(port, bind ?? plain.bind);
+      if (error === null) return null;
+      return bind !== null && error.startsWith("bind") ? BIND_ERROR : PORT_ERROR;
+    }
+    await this.closePlain(this.bound.filter(isPlain));
+    if ((await this.listenPlain(port, bind)) === null) return null;
+    await this.listenPlain(port, plain.bind);
+    return BIND_ERROR;
+  }
+
+  /** Listens on a port instead of the plain one of now; null, or what the log was told. */
+  private async listenPlain(port: number, bind: readonly string[]): Promise<string | null> {
     const { config, threads, plan } = this;
+    const before = this.bound.filter(isPlain);
     let fresh: Bound[] = [];
     try {
-      if (port !== 0) fresh = await bindPlain(config, port, threads.length, plan.reusePort);
+      const { reusePort } = plan;
+      const wanted = { config, bind, port, threads: threads.length, reusePort };
+      if (port !== 0 && bind.length > 0) fresh = await bindPlain(wanted);
     } catch (error) {
       if (!(error instanceof BindError)) throw error;
       this.log("warning", error.message);
-      return "Unable to listen on this port. Check server logs.";
+      return error.message;
     }
     for (const bound of fresh) onConnection(bound.server, (handle) => this.pass(bound, handle));
-    closeAll(this.bound.filter(isPlain));
-    await this.closePlainOfThreads();
-    this.bound = [...this.bound.filter((bound) => !isPlain(bound)), ...fresh];
+    await this.closePlain(before);
+    this.bound.push(...fresh);
     this.handOver();
+    this.plain = { port, bind };
     return null;
+  }
+
+  /** Closes listeners of the plain port, those that threads have included. */
+  private async closePlain(before: readonly Bound[]): Promise<void> {
+    closeAll(before);
+    await this.closePlainOfThreads();
+    this.bound = this.bound.filter((bound) => !before.includes(bound));
   }
 
   private closePlainOfThreads(): Promise<void> {

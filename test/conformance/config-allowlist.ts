@@ -60,7 +60,7 @@ export const PROBES: readonly string[] = [
 export const UNPROBED: { readonly [name: string]: string } = {
   activedefrag: "depends on how redis-server was built",
   appendonly: "starts the log",
-  bind: "closes the connection; fixed here",
+  bind: "closes the connection",
   maxclients: "depends on the system's limit of open files",
   "maxmemory-clients": "disconnects the client that sets it",
   "oom-score-adj": "needs rights",

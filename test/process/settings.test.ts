@@ -7,8 +7,9 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { describe, test } from "node:test";
 import { needsOurs } from "../support/environment.ts";
-import type { RespClient } from "../support/resp.ts";
-import { errorOf, itemsOf, textOf } from "../support/resp-parser.ts";
+import { freePort } from "../support/ports.ts";
+import { RespClient } from "../support/resp.ts";
+import { errorOf, itemsOf, show, textOf } from "../support/resp-parser.ts";
 import { startZeroHop } from "../support/servers.ts";
 
 const onLinux = process.platform === "linux" ? {} : { skip: "only Linux has /proc" };
@@ -92,6 +93,66 @@ describe("what the system shows of the process", { ...needsOurs(), ...onLinux },
     assert.equal(ofProcess(pid, "oom_score_adj"), base);
     assert.equal(textOf((await (await server.connect()).call("PING")).reply), "PONG");
     other.close();
+    await server.stop();
+  });
+});
+
+/** True if something answers there. */
+async function answers(host: string, port: number): Promise<boolean> {
+  try {
+    const client = await RespClient.connect({ host, port });
+    const { reply } = await client.call("PING");
+    client.close();
+    return textOf(reply) === "PONG";
+  } catch {
+    // ECONNREFUSED: nothing listens.
+    return false;
+  }
+}
+
+describe("CONFIG SET bind", { ...needsOurs(), ...onLinux }, () => {
+  for (const threads of [1, 3]) {
+    test(`listens there and nowhere else, with ${threads} threads`, async () => {
+      const server = await startZeroHop({ threads, bind: "127.0.0.1" });
+      const { port } = server;
+      const client = await server.connect();
+      const set = async (...words: string[]): Promise<string> =>
+        show((await client.call("CONFIG", "SET", ...words)).reply);
+      const where = async (): Promise<boolean[]> => [
+        await answers("127.0.0.1", port),
+        await answers("127.0.0.2", port),
+      ];
+      assert.deepEqual(await where(), [true, false]);
+      assert.equal(await set("bind", "127.0.0.1 127.0.0.2"), "+OK");
+      assert.deepEqual(await where(), [true, true]);
+      assert.equal(await set("bind", "127.0.0.2"), "+OK");
+      assert.deepEqual(await where(), [false, true]);
+      assert.equal(await set("bind", "*"), "+OK");
+      assert.deepEqual(await where(), [true, true]);
+      const error =
+        "-ERR CONFIG SET failed (possibly related to argument 'bind') - Failed to bind to specified " +
+        "addresses.";
+      assert.equal(await set("bind", "127.0.0.1 192.0.2.1"), error);
+      assert.deepEqual(await where(), [true, true]);
+      assert.equal(await value(client, "bind"), "*");
+      const other = await freePort();
+      assert.equal(await set("bind", "127.0.0.2", "port", String(other)), "+OK");
+      assert.deepEqual(await where(), [false, false]);
+      assert.ok(await answers("127.0.0.2", other));
+      assert.equal(await set("bind", ""), "+OK");
+      assert.ok(!(await answers("127.0.0.2", other)));
+      await server.stop();
+    });
+  }
+
+  test("is refused where owners' ports would stay behind", async () => {
+    const server = await startZeroHop({ threads: 2, bind: "127.0.0.1", "shard-owners": 2 });
+    const client = await server.connect();
+    const { reply } = await client.call("CONFIG", "SET", "bind", "*");
+    assert.match(
+      errorOf(reply),
+      /argument 'bind'\) - the owners' ports keep their addresses until/,
+    );
     await server.stop();
   });
 });

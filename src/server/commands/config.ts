@@ -1,10 +1,10 @@
 /** CONFIG: reading and changing directives. What a value may be is decided in `server/config/`. */
 import type { Args } from "../../base/args.ts";
 import { replyHelp } from "../../command/help.ts";
-import type { Server, Session } from "../../command/session.ts";
+import type { ListenPlace, Server, Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Reply } from "../../protocol/reply.ts";
-import { type Change, setError } from "../config/config.ts";
+import { type Change, setError, splitAtBlanks } from "../config/config.ts";
 import { rewriteConfig } from "../config/rewrite.ts";
 import { findDirective } from "../config/table.ts";
 import { concernsOomScore } from "../oom-score.ts";
@@ -38,25 +38,47 @@ export const CONFIG_GET: CommandSpec = {
   },
 };
 
-function portError(reason: string): string {
-  return setError("port", reason);
+function textOf(changes: readonly Change[], directive: string): string | undefined {
+  return changes.find(({ name }) => name === directive)?.text;
 }
 
-/** Nothing is changed before the new port is open, and the reply waits for it. */
-function movePort(session: Session, port: number, changes: Change[]): void {
+/** Why the changes cannot be made to this server, or null. */
+function refusalOf(server: Server, changes: readonly Change[]): string | null {
+  if (textOf(changes, "port") === "auto") {
+    return setError("port", "argument couldn't be parsed into an integer");
+  }
+  if (textOf(changes, "bind") === undefined || server.topology === null) return null;
+  return setError("bind", "the owners' ports keep their addresses until a restart");
+}
+
+/** Where the changes want the server to listen; null if it is where it listens now. */
+function placeOf({ tcpPort }: Server, changes: readonly Change[]): ListenPlace | null {
+  const port = textOf(changes, "port");
+  const bind = textOf(changes, "bind");
+  if (bind !== undefined) return { port: Number(port ?? tcpPort), bind: splitAtBlanks(bind) };
+  return port === undefined || Number(port) === tcpPort ? null : { port: Number(port), bind: null };
+}
+
+/** Nothing is changed before the server listens there, and the reply waits for it. */
+function moveThere(session: Session, place: ListenPlace, changes: Change[]): void {
   const { server } = session;
   const answer = session.hold();
-  server.listenOn(port, (error) =>
+  server.listenOn(place, (error) =>
     answer((reply) => {
       if (error === null) {
-        server.publishConfig(changes);
+        publish(server, changes);
         reply.ok();
       } else {
         if (concernsOomScore(changes)) server.setOomScore([]);
-        reply.error(portError(error));
+        reply.error(setError(error.directive, error.reason));
       }
     }),
   );
+}
+
+function publish(server: Server, changes: Change[]): void {
+  server.publishConfig(changes);
+  if (textOf(changes, "maxmemory") !== undefined) warnIfFull(server);
 }
 
 /** The score for the changes, at once; null, or the reply's error. */
@@ -87,9 +109,7 @@ function secretValues(args: Args): number[] {
 export const CONFIG_SET: CommandSpec = {
   ...CONFIG_SET_META,
   hidden: secretValues,
-  differs:
-    "A few directives that Redis takes at once need a restart, bind among them: the reference of " +
-    "the configuration says which are live.",
+  differs: "With shard owners, bind needs a restart.",
   locks: "none",
   run(session: Session, args: Args, reply: Reply): void {
     const { server } = session;
@@ -102,22 +122,17 @@ export const CONFIG_SET: CommandSpec = {
       return;
     }
     const { changes } = result;
-    const port = changes.find(({ name }) => name === "port");
-    if (port?.text === "auto") {
-      reply.error(portError("argument couldn't be parsed into an integer"));
+    const error = refusalOf(server, changes) ?? oomScoreError(session, changes);
+    if (error !== null) {
+      reply.error(error);
       return;
     }
-    const scoreError = oomScoreError(session, changes);
-    if (scoreError !== null) {
-      reply.error(scoreError);
+    const place = placeOf(server, changes);
+    if (place !== null) {
+      moveThere(session, place, changes);
       return;
     }
-    if (port !== undefined && Number(port.text) !== server.tcpPort) {
-      movePort(session, Number(port.text), changes);
-      return;
-    }
-    if (changes.length > 0) server.publishConfig(changes);
-    if (changes.some(({ name }) => name === "maxmemory")) warnIfFull(server);
+    if (changes.length > 0) publish(server, changes);
     reply.ok();
   },
 };

@@ -331,7 +331,7 @@ function automaticShards(threads: number): number {
 }
 
 /** As Redis cuts a CONFIG SET value of several words: at single blanks, without quotes. */
-function splitAtBlanks(text: string): string[] {
+export function splitAtBlanks(text: string): string[] {
   return text === "" ? [] : text.split(" ");
 }
 

@@ -16,8 +16,6 @@ import {
   yesNo,
 } from "./value-types.ts";
 
-const AT_START = "CONFIG SET does not change it: a restart does.";
-
 export const NETWORK: readonly Directive[] = [
   {
     name: "port",
@@ -32,10 +30,10 @@ export const NETWORK: readonly Directive[] = [
     name: "bind",
     type: bindAddresses,
     default: "* -::*",
-    set: "fixed",
+    set: "live",
     support: "works",
     summary: "Addresses to listen on, IPv4 or IPv6, wildcards included. An empty text is none.",
-    differs: AT_START,
+    differs: "With shard owners at the start only.",
   },
   {
     name: "bind-source-addr",
