@@ -106,6 +106,8 @@ export const CLIENT_ROWS = 65536;
 /** Bytes of a request's line and headers; requests have no body. */
 export const HTTP_HEADER_BYTES_MAX: number = 8 * 1024;
 export const HTTP_CONNECTIONS_MAX = 64;
+/** The answer to the last one says that the connection ends. */
+export const HTTP_CONNECTION_REQUESTS_MAX = 20;
 /** How long a request may take to arrive. */
 export const HTTP_REQUEST_MS = 5000;
 /** How long a client may take nothing of an answer. */

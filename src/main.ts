@@ -250,6 +250,14 @@ async function openAdmin(
   });
 }
 
+function takeSignals(supervisor: Supervisor): void {
+  for (const signal of ["SIGTERM", "SIGINT"]) {
+    process.on(signal, () => supervisor.end(`Received ${signal} scheduling shutdown...`));
+  }
+  // As in Redis: whoever closes the terminal ends no server.
+  process.on("SIGHUP", () => undefined);
+}
+
 async function main(): Promise<void> {
   const config = loadConfig();
   prepareFiles(config);
@@ -300,9 +308,7 @@ async function main(): Promise<void> {
         ? null
         : (view) => openAdmin(config, new SystemClock(), shared, chunks, view),
   });
-  for (const signal of ["SIGTERM", "SIGINT"]) {
-    process.on(signal, () => supervisor.end(`Received ${signal} scheduling shutdown...`));
-  }
+  takeSignals(supervisor);
   supervisor.log(
     "notice",
     `ZeroHop ${VERSION} (Redis ${REDIS_VERSION}), ${config.threads} threads, ${config.shards} shards`,

@@ -7,7 +7,8 @@ import { entropy, randomHex } from "../env/entropy.ts";
 import { isChecked, processFacts } from "../env/process-facts.ts";
 import { makeSharedBuffer, SystemClock, systemWaiting } from "../env/system.ts";
 import { HANDLES_MAX, HEAP_SHARE } from "../limits.ts";
-import { firstChunk, makeSharedState } from "../server/shared-state.ts";
+import type { Config } from "../server/config/config.ts";
+import { firstChunk, makeSharedState, type SharedState } from "../server/shared-state.ts";
 import { REDIS_VERSION, VERSION } from "../version.ts";
 import { kindOf } from "./checks.ts";
 import { StoreError } from "./errors.ts";
@@ -48,21 +49,32 @@ function given(options: object, handle: unknown): WholeHandle {
   return handle;
 }
 
+/** The tables of a store, of which those of connections are as long as `maxclients` says. */
+function tablesOf(config: Config, unixMs: number, commands: CommandTable): SharedState {
+  try {
+    return makeSharedState({
+      threads: HANDLES_MAX,
+      shards: config.shards,
+      commands: commands.list.length,
+      clientRows: config.maxclients + HANDLES_MAX,
+      owners: 0,
+      chunkBytes: config.memoryChunk,
+      memoryLimit: Math.floor(memoryLimit() * HEAP_SHARE),
+      unixMs,
+      random: entropy,
+      checked: isChecked(),
+    });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const reason = `the system has no memory for ${config.maxclients} connections`;
+    throw new StoreError(`OPTION maxclients: ${reason}`);
+  }
+}
+
 function newStore(options: StoreOptions, commands: CommandTable): WholeHandle {
   const config = configOf(options);
   const clock = new SystemClock();
-  const shared = makeSharedState({
-    threads: HANDLES_MAX,
-    shards: config.shards,
-    commands: commands.list.length,
-    clientRows: config.maxclients + HANDLES_MAX,
-    owners: 0,
-    chunkBytes: config.memoryChunk,
-    memoryLimit: Math.floor(memoryLimit() * HEAP_SHARE),
-    unixMs: clock.unixMs,
-    random: entropy,
-    checked: isChecked(),
-  });
+  const shared = tablesOf(config, clock.unixMs, commands);
   const chunks = firstChunk(shared, { waiting: systemWaiting, makeBuffer: makeSharedBuffer });
   if (chunks === null) throw new StoreError("OOM The system has no memory for a first chunk");
   const runId = randomHex(20);

@@ -359,6 +359,7 @@ describe("options", () => {
       [{ shards: 3 }, /^OPTION shards: argument must be a power of two$/],
       [{ databases: 0 }, /^OPTION databases: argument must be between 1/],
       [{ databases: {} }, /^OPTION databases: must be text, a number or a boolean$/],
+      [{ maxclients: 4_294_967_295 }, /^OPTION maxclients: the system has no memory for 42949/],
       [{ dir: "/data" }, /^OPTION dir: the embedded store does not support the directive dir$/],
       [{ appendonly: true }, /does not support the directive appendonly$/],
       [{ threads: 4 }, /does not support the directive threads; each thread opens/],

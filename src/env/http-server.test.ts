@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { type TestContext, test } from "node:test";
+import { HTTP_CONNECTION_REQUESTS_MAX } from "../limits.ts";
 import { type Answerer, makeHttpServer } from "./http-server.ts";
 
 async function serve(
@@ -41,4 +42,26 @@ test("answers are never kept by anybody, and their length is in bytes", async (t
   const { headers } = await fetch(url);
   assert.equal(headers.get("cache-control"), "no-store");
   assert.equal(headers.get("content-length"), "3");
+});
+
+test("requests sent without waiting for answers are answered so often and no more", async (t) => {
+  let answers = 0;
+  const { url } = await serve(t, () => {
+    answers++;
+    return { status: 200, contentType: "text/plain", text: "x" };
+  });
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  let text = "";
+  socket.on("data", (bytes) => {
+    text += bytes;
+  });
+  socket.on("error", () => undefined);
+  socket.write("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".repeat(1000));
+  await once(socket, "close");
+  assert.equal(answers, HTTP_CONNECTION_REQUESTS_MAX);
+  const served = text.split("HTTP/1.1 200 OK").slice(1);
+  assert.equal(served.length, HTTP_CONNECTION_REQUESTS_MAX);
+  for (const [i, answer] of served.entries()) {
+    assert.equal(/Connection: close/.test(answer), i === HTTP_CONNECTION_REQUESTS_MAX - 1);
+  }
 });

@@ -4,8 +4,10 @@
  * caller's.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import {
   HTTP_CHECK_MS,
+  HTTP_CONNECTION_REQUESTS_MAX,
   HTTP_CONNECTIONS_MAX,
   HTTP_HEADER_BYTES_MAX,
   HTTP_IDLE_MS,
@@ -52,7 +54,14 @@ export function makeHttpServer(answerer: Answerer, failed: (error: unknown) => v
   server.on("error", (error) => {
     if (server.listening) failed(error);
   });
+  const counts = new WeakMap<Socket, number>();
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    // Node hands over all that was sent in one go, which could be thousands of answers for the
+    // thread that supervises the others. The connection ends behind the last that is given.
+    const count = (counts.get(request.socket) ?? 0) + 1;
+    counts.set(request.socket, count);
+    if (count > HTTP_CONNECTION_REQUESTS_MAX) return;
+    if (count === HTTP_CONNECTION_REQUESTS_MAX) response.setHeader("Connection", "close");
     void respond(request, response, answerer, failed);
   });
   return server;

@@ -1,7 +1,7 @@
 /**
- * Names a lock that is held for long: its shard, the thread that holds it, how long. It only reads:
- * a lock with the same owner at two looks in a row, between which its shard recorded no command,
- * has been held all the while.
+ * Names locks that are held for long: their shards, the thread that holds them, how long. It only
+ * reads: a lock with the same owner at two looks in a row, between which its shard recorded no
+ * command, has been held all the while. What a thread holds is one line, however many shards it is.
  */
 import { H_SHARDS, LOCK_OWNER, S_RECORDER_AT, shardRow } from "../memory/layout.ts";
 
@@ -26,6 +26,7 @@ export class Watchdog {
 
   /** Called at a fixed interval. */
   look(): void {
+    const late = new Map<number, number[]>();
     for (let shard = 0; shard < this.owners.length; shard++) {
       const row = shardRow(shard);
       const owner = this.control[row + LOCK_OWNER] as number;
@@ -34,11 +35,19 @@ export class Watchdog {
       this.looks[shard] = same ? (this.looks[shard] as number) + 1 : 0;
       this.owners[shard] = owner;
       this.places[shard] = place;
-      if (this.looks[shard] === LOOKS) {
-        this.report(
-          `The lock of shard ${shard} has been held by thread ${owner - 1} for ${LOOKS} looks`,
-        );
-      }
+      if (this.looks[shard] === LOOKS) late.set(owner, [...(late.get(owner) ?? []), shard]);
     }
+    for (const [owner, shards] of late) this.report(lineOf(owner - 1, shards));
   }
+}
+
+function lineOf(thread: number, shards: readonly number[]): string {
+  const first = shards[0] as number;
+  const which =
+    shards.length === 1 ? `lock of shard ${first} has` : `locks of ${rangeOf(shards)} have`;
+  return `The ${which} been held by thread ${thread} for ${LOOKS} looks`;
+}
+
+function rangeOf(shards: readonly number[]): string {
+  return `${shards.length} shards (${shards[0]} to ${shards[shards.length - 1]})`;
 }

@@ -219,6 +219,14 @@ describe("the process", needsOurs(), () => {
     });
   }
 
+  test("SIGHUP changes nothing", async () => {
+    const server = await startZeroHop({ threads: 2 });
+    const client = await server.connect();
+    server.child.kill("SIGHUP");
+    assert.equal(show((await client.call("PING")).reply), "+PONG");
+    assert.deepEqual(await server.end("SIGTERM"), { code: 0, signal: null });
+  });
+
   test("SIGTERM while a client keeps sending", async () => {
     const server = await startZeroHop({ threads: 2 });
     const client = await server.connect();
