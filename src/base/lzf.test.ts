@@ -118,3 +118,18 @@ test("any bytes are a valid stream or none, and nothing outside is read or writt
   }
   assert.ok(valid > 500, `${valid} of the streams were valid`);
 });
+
+test("a copy of any length from any distance is made byte by byte", () => {
+  const bytes = new Random(9).bytes(320);
+  const literals: number[] = [];
+  for (let at = 0; at < bytes.length; at += 32) literals.push(31, ...bytes.subarray(at, at + 32));
+  for (let distance = 1; distance <= bytes.length; distance++) {
+    for (const copied of [9, 23, 24, 25, 47, 48, 49, 100, 263, 264]) {
+      const far = distance - 1;
+      const stream = Uint8Array.from([...literals, 0xe0 | (far >> 8), copied - 9, far & 255]);
+      const text = [...bytes];
+      for (let n = 0; n < copied; n++) text.push(text[text.length - distance]!);
+      assert.deepEqual(decompress(stream), Uint8Array.from(text), `${copied} from ${distance}`);
+    }
+  }
+});

@@ -21,6 +21,9 @@ const HASH_BITS_MAX = 14;
 /** Where three bytes with a certain hash were seen last: offset in the text plus 1. */
 const seen = new Int32Array(1 << HASH_BITS_MAX);
 
+/** Copies and distances from so many bytes on are copied in blocks when a stream is read. */
+const BLOCK_COPY_MIN = 24;
+
 /** Most bytes of text that one byte of a stream can stand for. */
 export const LZF_RATIO_MAX: number = COPY_MAX / 3;
 
@@ -150,8 +153,29 @@ export function lzfDecompress(
     }
     let copied = (control >> 5) + 2;
     if (control >> 5 === LONG) copied += from[i++]!;
-    let source = out - (((control & 31) << 8) | from[i++]!) - 1;
+    const distance = (((control & 31) << 8) | from[i++]!) + 1;
+    if (copied >= BLOCK_COPY_MIN && (distance === 1 || distance >= BLOCK_COPY_MIN)) {
+      copyBack(to, out, distance, copied);
+      out += copied;
+      continue;
+    }
+    let source = out - distance;
     for (const stop = out + copied; out < stop; ) to[out++] = to[source++]!;
   }
   return out;
+}
+
+/** As byte by byte: where the copy overlaps the bytes before `at`, it repeats them. */
+function copyBack(to: Uint8Array, at: number, distance: number, length: number): void {
+  if (distance === 1) {
+    to.fill(to[at - 1]!, at, at + length);
+    return;
+  }
+  let made = Math.min(distance, length);
+  to.copyWithin(at, at - distance, at - distance + made);
+  while (made < length) {
+    const more = Math.min(made, length - made);
+    to.copyWithin(at + made, at, at + more);
+    made += more;
+  }
 }
