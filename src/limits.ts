@@ -141,6 +141,10 @@ export const RDB_VERSION_MAX = 12;
 
 /** Bytes of the slow log; `slowlog-max-len` counts as far as its entries fit. */
 export const SLOW_LOG_BYTES: number = 16 * 1024 * 1024;
+// An application may have many embedded stores; the tables of each are a few MiB.
+export const STORE_SLOW_LOG_BYTES: number = 1024 * 1024;
+/** Of the ring of messages that each handle has. */
+export const STORE_RING_BYTES: number = 16 * 1024;
 /** Arguments of a logged command; the last one tells how many more there were. */
 export const SLOW_LOG_ARGUMENTS_MAX = 32;
 /** Bytes of a logged argument. */

@@ -17,13 +17,21 @@ export type StoreState = {
   readonly controlSerial: number;
 };
 
-export type WholeHandle = StoreHandle &
-  StoreState & {
-    readonly shared: SharedState;
-    readonly members: SharedArrayBuffer;
-    readonly channel: string;
-    readonly facts: ServerFacts;
-  };
+/** What stays the same as long as the store lives. */
+export type StoreShared = StoreHandle & {
+  readonly shared: SharedState;
+  readonly members: SharedArrayBuffer;
+  readonly channel: string;
+  readonly facts: ServerFacts;
+};
+
+export type WholeHandle = StoreShared & StoreState;
+
+/** Without the chunks, which would keep the memory of a closed store. */
+export function sharedOf(handle: WholeHandle): StoreShared {
+  const { zerohop, shared, members, channel, facts } = handle;
+  return { zerohop, shared, members, channel, facts };
+}
 
 /** True for what `Store.handle` gave, here or on another thread. */
 export function isWholeHandle(value: unknown): value is WholeHandle {

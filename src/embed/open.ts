@@ -6,7 +6,7 @@ import { memoryLimit } from "../env/cgroup.ts";
 import { entropy, randomHex } from "../env/entropy.ts";
 import { isChecked, processFacts } from "../env/process-facts.ts";
 import { makeSharedBuffer, SystemClock, systemWaiting } from "../env/system.ts";
-import { HANDLES_MAX, HEAP_SHARE } from "../limits.ts";
+import { HANDLES_MAX, HEAP_SHARE, STORE_RING_BYTES, STORE_SLOW_LOG_BYTES } from "../limits.ts";
 import type { Config } from "../server/config/config.ts";
 import { firstChunk, makeSharedState, type SharedState } from "../server/shared-state.ts";
 import { REDIS_VERSION, VERSION } from "../version.ts";
@@ -63,6 +63,8 @@ function tablesOf(config: Config, unixMs: number, commands: CommandTable): Share
       unixMs,
       random: entropy,
       checked: isChecked(),
+      slowLogBytes: STORE_SLOW_LOG_BYTES,
+      ringBytes: STORE_RING_BYTES,
     });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;

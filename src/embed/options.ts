@@ -44,10 +44,12 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ["threads", "each thread opens the store with open({ handle: store.handle })"],
 ]);
 
-/** No port is listened on by itself. */
-const FIXED: readonly Change[] = [
+/** What is otherwise than in a server: no port is listened on by itself. */
+const DEFAULTS: readonly Change[] = [
   { name: "port", text: "0" },
   { name: "bind", text: "127.0.0.1" },
+  // Each has a row of 1 KiB from the start.
+  { name: "maxclients", text: "1000" },
 ];
 
 /** Names of all options, for the reference. */
@@ -70,7 +72,7 @@ function refused(option: string, reason: string): StoreError {
 /** The configuration that the options ask for, or throws with the name of the one that is wrong. */
 export function configOf(options: Readonly<Record<string, OptionValue | undefined>>): Config {
   const config = new Config(systemConfigHost());
-  config.apply(FIXED);
+  config.apply(DEFAULTS);
   const changes: Change[] = [];
   for (const [option, value] of Object.entries(options)) {
     if (value !== undefined) changes.push(changeOf(config, option, value));

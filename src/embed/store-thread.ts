@@ -4,6 +4,7 @@
  * thread of the system.
  */
 import type { Args } from "../base/args.ts";
+import { forgetScratchRanges } from "../base/byte-range.ts";
 import type { CommandTable } from "../command/lookup.ts";
 import type { ListenError, ListenPlace, ServerFacts, Session } from "../command/session.ts";
 import { systemConfigHost } from "../env/config-host.ts";
@@ -29,6 +30,7 @@ import { statIndex } from "../keyspace/stats.ts";
 import { HANDLES_MAX, REPLY_BYTES_MAX, SPAN_BYTES } from "../limits.ts";
 import {
   H_ATTENTION,
+  H_CHUNK_BYTES,
   H_CONTROL_LOCK,
   H_CONTROL_SERIAL,
   H_GARBAGE,
@@ -47,7 +49,7 @@ import { newLockCounters, type ThreadView, viewShared } from "../server/shared-s
 import { type ThreadHost, ThreadServer } from "../server/thread-server.ts";
 import { BROKEN_BY_FAULT, breakStore, buryEnded, type Undertaker } from "./burial.ts";
 import { CLOSED, StoreBroken, StoreError } from "./errors.ts";
-import type { StoreState, WholeHandle } from "./handle.ts";
+import { type StoreShared, type StoreState, sharedOf, type WholeHandle } from "./handle.ts";
 import { Housekeeper } from "./housekeeper.ts";
 import { catchUp } from "./joining.ts";
 import { StoreLocks } from "./locks.ts";
@@ -62,8 +64,22 @@ const LOOK = -1;
 const COUNT_EVERY = 1024;
 /** Records of flushed databases that a call frees at once when memory is out. */
 const RELIEF_RECORDS = 4096;
-/** Memory that is worth a collection when the last handle is closed. */
-const COLLECT_FROM_BYTES = 16 * 1024 * 1024;
+/** What a store takes beside its data, as far as it may be in memory. */
+const TABLE_BYTES = 8 * 1024 * 1024;
+/** A buffer up to this long may be memory as a whole, whatever is used of it: malloc's own limit. */
+const MALLOC_BYTES_MAX = 32 * 1024 * 1024;
+/** Memory of closed stores that is worth a collection. */
+const COLLECT_FROM_BYTES = 128 * 1024 * 1024;
+
+/** Of stores that this thread closed since the last collection: V8 knows nothing of their size. */
+let uncollectedBytes = 0;
+
+function storeClosed(dataBytes: number): void {
+  uncollectedBytes += TABLE_BYTES + dataBytes;
+  if (uncollectedBytes < COLLECT_FROM_BYTES) return;
+  uncollectedBytes = 0;
+  soon(collectGarbage);
+}
 
 const CURRENT = statIndex("connections_current");
 
@@ -71,7 +87,7 @@ const CURRENT = statIndex("connections_current");
 export type Ending = { halt(): void; close(): Promise<void> };
 
 export class StoreThread implements ThreadHost {
-  readonly handle: WholeHandle;
+  readonly about: StoreShared;
   readonly members: Members;
   readonly row: number;
   readonly control: Int32Array;
@@ -104,7 +120,7 @@ export class StoreThread implements ThreadHost {
   /** Joins the store, or throws with nothing left behind. */
   constructor(handle: WholeHandle, commands: CommandTable) {
     const { shared } = handle;
-    this.handle = handle;
+    this.about = sharedOf(handle);
     this.control = new Int32Array(shared.control);
     this.bells = new Int32Array(shared.bells);
     this.members = new Members(handle.members);
@@ -118,7 +134,7 @@ export class StoreThread implements ThreadHost {
       openChannel<StoreMessage>(handle.channel, (message) => this.arrived(message)),
     );
     try {
-      this.server = this.makeServer(commands);
+      this.server = this.makeServer(handle, commands);
     } catch (error) {
       this.bus.close();
       leave(this.control, this.members, this.row);
@@ -149,8 +165,8 @@ export class StoreThread implements ThreadHost {
     };
   }
 
-  private makeServer(commands: CommandTable): ThreadServer {
-    const { handle, row, waiting, counters, bus } = this;
+  private makeServer(handle: WholeHandle, commands: CommandTable): ThreadServer {
+    const { row, waiting, counters, bus } = this;
     const config = new Config(systemConfigHost());
     for (const entry of handle.settings) if (entry.kind === "config") config.apply(entry.changes);
     const random = systemRandom();
@@ -180,7 +196,7 @@ export class StoreThread implements ThreadHost {
     commands: CommandTable,
     random: ReturnType<typeof systemRandom>,
   ): ThreadServer {
-    const { facts, shared } = this.handle;
+    const { facts, shared } = this.about;
     return new ThreadServer({
       ...view,
       host: this,
@@ -394,9 +410,14 @@ export class StoreThread implements ThreadHost {
     soon(() => {
       this.isCollecting = false;
       if (!this.isOpen) return;
-      this.server.store.forgetViews();
+      this.forgetViews();
       collectGarbage();
     });
+  }
+
+  private forgetViews(): void {
+    this.server.store.forgetViews();
+    forgetScratchRanges();
   }
 
   /** Closes the handle. True if it was the last one. */
@@ -415,10 +436,11 @@ export class StoreThread implements ThreadHost {
     ringBell(this.bells, this.row);
     this.bus.close();
     server.store.heap.pool.forget();
-    server.store.forgetViews();
-    const peakBytes = (control[H_SPANS_PEAK] as number) * SPAN_BYTES;
+    this.forgetViews();
     const isLast = leave(control, members, this.row);
-    if (isLast && peakBytes >= COLLECT_FROM_BYTES) soon(collectGarbage);
+    const chunkBytes = control[H_CHUNK_BYTES] as number;
+    const peakBytes = (control[H_SPANS_PEAK] as number) * SPAN_BYTES;
+    if (isLast) storeClosed(chunkBytes > MALLOC_BYTES_MAX ? peakBytes : peakBytes + chunkBytes);
     return isLast;
   }
 

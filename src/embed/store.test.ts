@@ -475,3 +475,32 @@ test("a fault inside a call breaks the store for every handle", async () => {
   assert.ok(new StoreBroken("x") instanceof StoreError);
   assert.equal(new StoreBroken("x").code, "BROKEN");
 });
+
+test("a store that is closed is let go of, though the application keeps it", async () => {
+  const collect = (globalThis as { gc?: () => void }).gc;
+  assert.ok(collect !== undefined, "the tests run with --expose-gc");
+  const shared = (): number => {
+    collect();
+    // What the first one found is freed in the background, and done before a second.
+    collect();
+    return process.memoryUsage().arrayBuffers;
+  };
+  const closed: Store[] = [];
+  const before = shared();
+  for (let i = 0; i < 3; i++) {
+    const other = open({ memoryChunk: "1gb" });
+    other.set("k", "x".repeat(200_000));
+    other.append("k", "y");
+    other.getrange("k", 0, 100_000);
+    other.setrange("short", 3, "abc");
+    for (let n = 0; n < 1000; n++) other.set(`key:${n}`, "v");
+    other.call("DEL", ...Array.from({ length: 1000 }, (_, n) => `key:${n}`));
+    const second = open({ handle: other.handle });
+    second.get("k");
+    await Promise.all([other.close(), second.close()]);
+    closed.push(other, second);
+  }
+  // Their tables stay; chunks of 1 GiB do not.
+  const kept = shared() - before;
+  assert.ok(kept < 2 ** 30, `${kept} bytes of ${closed.length} handles`);
+});

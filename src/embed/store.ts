@@ -67,7 +67,7 @@ export class Store extends Database {
    */
   get handle(): StoreHandle {
     const { thread } = this;
-    const handle: WholeHandle = { ...thread.handle, ...thread.currentState() };
+    const handle: WholeHandle = { ...thread.about, ...thread.currentState() };
     return handle;
   }
 

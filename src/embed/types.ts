@@ -25,7 +25,7 @@ export type StoreOptions = {
   memoryChunk?: OptionValue | undefined;
   /** Longest string, and longest argument of a connection of `listen`. */
   protoMaxBulkLen?: OptionValue | undefined;
-  /** Connections of `listen`. */
+  /** Connections of `listen`; 1000 if not said. */
   maxclients?: number | undefined;
   /** Seconds after which an idle connection of `listen` is closed; 0 is never. */
   timeout?: number | undefined;

@@ -177,6 +177,7 @@ export class Store {
 
   /** Lets go of views that are kept for speed, so that a dropped chunk can be collected. */
   forgetViews(): void {
+    this.table.forgetViews();
     for (const db of this.databases) db.forgetViews();
   }
 

@@ -58,6 +58,9 @@ export type SharedOptions = {
   unixMs: number;
   random: RandomSource;
   checked: boolean;
+  /** Sizes other than those of a server: of the slow log, and of the ring of each mailbox. */
+  slowLogBytes?: number;
+  ringBytes?: number;
 };
 
 export function makeSharedState(options: SharedOptions): SharedState {
@@ -78,10 +81,10 @@ export function makeSharedState(options: SharedOptions): SharedState {
       latencyHistogramBytes(options.threads, options.commands),
     ),
     latencyEvents: new SharedArrayBuffer(LATENCY_EVENT_BYTES),
-    slowLog: new SharedArrayBuffer(slowLogBytes()),
+    slowLog: new SharedArrayBuffer(slowLogBytes(options.slowLogBytes)),
     clients: new SharedArrayBuffer(clientTableBytes(options.clientRows)),
     clientMemory: new SharedArrayBuffer(clientMemoryBytes(options.threads)),
-    mailboxes: new SharedArrayBuffer(mailboxBytes(options.threads)),
+    mailboxes: new SharedArrayBuffer(mailboxBytes(options.threads, options.ringBytes)),
     slots: new SharedArrayBuffer(SLOTS * 4),
     bells: new SharedArrayBuffer(options.threads * BELL_WORDS * 4),
     threads: options.threads,

@@ -13,6 +13,7 @@ import {
   receiveMessageOnPort,
   workerData,
 } from "node:worker_threads";
+import { forgetScratchRanges } from "../base/byte-range.ts";
 import type { CommandTable } from "../command/lookup.ts";
 import type { ListenError, ListenPlace, ServerFacts } from "../command/session.ts";
 import { systemConfigHost } from "../env/config-host.ts";
@@ -205,6 +206,7 @@ class WorkerThread implements ThreadHost {
     soon(() => {
       this.isCollecting = false;
       this.server?.store.forgetViews();
+      forgetScratchRanges();
       collectGarbage();
     });
   }

@@ -40,6 +40,8 @@ import {
 } from "./segment.ts";
 import { resize, shrink, split, type TablePlace } from "./table-shape.ts";
 
+const NO_CELLS = new Int32Array(0);
+
 export class Table {
   readonly segments: Segments;
   readonly work: Work;
@@ -47,7 +49,7 @@ export class Table {
   private foundSegment = 0;
   private foundPosition = 0;
   /** Filled for every change, so that none is made under a lock. */
-  private readonly place: TablePlace = { shard: 0, cells: new Int32Array(0), cell: 0, hash: 0 };
+  private readonly place: TablePlace = { shard: 0, cells: NO_CELLS, cell: 0, hash: 0 };
   private readonly heap: Heap;
   private readonly i32: Int32Array[];
   private readonly u8: Uint8Array[];
@@ -58,6 +60,11 @@ export class Table {
     this.heap = heap;
     this.i32 = heap.i32;
     this.u8 = heap.u8;
+  }
+
+  /** Lets go of the view that the last change has left. */
+  forgetViews(): void {
+    this.place.cells = NO_CELLS;
   }
 
   hash(view: DataView, start: number, end: number): number {

@@ -3,6 +3,7 @@
  */
 
 import type { Args } from "../../base/args.ts";
+import type { ByteRange } from "../../base/byte-range.ts";
 import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
@@ -10,7 +11,7 @@ import { NOT_AN_INTEGER, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { type LcsTable, lcsTable, walkLcs } from "./lcs.ts";
 import { LCS_META } from "./specs.ts";
-import { type ByteRange, found, isNumber, isString, readString } from "./value.ts";
+import { found, isNumber, isString, readString } from "./value.ts";
 
 const NOT_STRINGS = "ERR The specified keys must contain string values";
 const AMBIGUOUS = "ERR If you want both the length and indexes, please just use IDX.";

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { seedText, testSeed } from "../../../test/support/random.ts";
+import type { ByteRange } from "../../base/byte-range.ts";
 import { latin1Bytes } from "../../base/bytes.ts";
 import { Random } from "../../base/random.ts";
 import { NOT_AN_INTEGER, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import { bulk, error, integer, TestStore } from "../test-support.ts";
 import { STRING_COMMANDS } from "./commands.ts";
 import { lcsTable, walkLcs } from "./lcs.ts";
-import type { ByteRange } from "./value.ts";
 
 function range(text: string): ByteRange {
   const source = latin1Bytes(`..${text}..`);

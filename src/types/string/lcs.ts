@@ -6,7 +6,7 @@
  * Only one row of lengths is kept. What the way back needs is one bit per pair: whether dropping
  * the last byte of `a` leaves more than dropping that of `b`.
  */
-import type { ByteRange } from "./value.ts";
+import type { ByteRange } from "../../base/byte-range.ts";
 
 export type LcsTable = {
   a: ByteRange;

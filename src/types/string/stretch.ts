@@ -7,6 +7,7 @@
  */
 
 import type { Args } from "../../base/args.ts";
+import { type ByteRange, scratchRange } from "../../base/byte-range.ts";
 import { copyLong, copyShort } from "../../base/bytes.ts";
 import { bigCapacity, bigStart, isPinned, makeBigBlock } from "../../keyspace/big-block.ts";
 import type { Database } from "../../keyspace/database.ts";
@@ -14,7 +15,7 @@ import { KEEP_EXPIRY } from "../../keyspace/database.ts";
 import { BIG_STRING_BYTES } from "../../limits.ts";
 import { CHUNK_SHIFT } from "../../memory/layout.ts";
 import { STRING_BIG, STRING_BYTES, STRING_RAW } from "../../structures/record.ts";
-import { type ByteRange, found, readString } from "./value.ts";
+import { found, readString } from "./value.ts";
 
 /** Slack of big blocks: as much again below this size, then this much or an eighth. */
 const DOUBLING_BYTES_MAX = 1 << 20;
@@ -22,7 +23,7 @@ const SLACK_SHIFT = 3;
 const SHORT_COPY_BYTES = 24;
 
 /** The bytes of the string that `stretch` made. */
-export const stretched: ByteRange = { source: new Uint8Array(0), start: 0, end: 0 };
+export const stretched: ByteRange = scratchRange();
 
 /** A short string while its record moves. */
 const kept = new Uint8Array(BIG_STRING_BYTES);

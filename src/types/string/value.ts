@@ -13,6 +13,7 @@
 
 import type { Args } from "../../base/args.ts";
 import { assert } from "../../base/assert.ts";
+import { type ByteRange, scratchRange } from "../../base/byte-range.ts";
 import { copyLong, copyShort, copyWords } from "../../base/bytes.ts";
 import { formatInt64, INT64_CHARS_MAX, int64, isInt32, parseInt64 } from "../../base/int64.ts";
 import { bigStart, makeBigBlock, pin, unpin } from "../../keyspace/big-block.ts";
@@ -40,13 +41,8 @@ const INT64_BYTES = 8;
 const SHORT_COPY_BYTES = 24;
 const WORD_COPY_BYTES = 256;
 
-const NO_BYTES = new Uint8Array(0);
-
-/** Where the bytes of a string are. */
-export type ByteRange = { source: Uint8Array; start: number; end: number };
-
 /** What `readString` read last. Bytes of a number are in a buffer that the next one overwrites. */
-export const found: ByteRange = { source: NO_BYTES, start: 0, end: 0 };
+export const found: ByteRange = scratchRange();
 
 /** Text of numbers. */
 const digits = new Uint8Array(INT64_CHARS_MAX);
