@@ -66,7 +66,7 @@ const COUNT_EVERY = 1024;
 const RELIEF_RECORDS = 4096;
 /** What a store takes beside its data, as far as it may be in memory. */
 const TABLE_BYTES = 8 * 1024 * 1024;
-/** A buffer up to this long may be resident as a whole, whatever is used of it: malloc zeroes it. */
+/** A buffer up to this long may be resident as a whole, used or not: malloc may zero it. */
 const MALLOC_BYTES_MAX = 32 * 1024 * 1024;
 /** Memory of closed stores that is worth a collection. */
 const COLLECT_FROM_BYTES = 128 * 1024 * 1024;
