@@ -103,6 +103,7 @@ test("reasons.json is well formed, and what is not is refused", () => {
   const good = REASONS.cases[0];
   for (const [bad, text] of [
     [{ cases: [] }, /two lists/],
+    [{ cases: [good, good], errors: [] }, /twice: u: /],
     [{ cases: [{ ...good, category: "none" }], errors: [] }, /no category none/],
     [{ cases: [{ ...good, more: "x" }], errors: [] }, /no field more/],
     [{ cases: [{ ...good, mode: "other" }], errors: [] }, /no field mode/],

@@ -52,6 +52,9 @@ export function checkReasons(value: unknown): Reasons {
   if (!Array.isArray(cases) || !Array.isArray(errors)) throw new Error("two lists: cases, errors");
   for (const one of cases)
     checkFields(one, ["unit", "case", "category", "reason"], ["skip", "mode"]);
+  const names = cases.map((one) => `${one.unit}: ${one.case}`);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined) throw new Error(`twice: ${twice}`);
   for (const one of errors) {
     checkFields(one, ["error", "category", "reason"], []);
     new RegExp(one.error);
