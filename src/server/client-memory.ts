@@ -17,13 +17,16 @@ export const CLIENT_BYTES: number = ROW_BYTES + 12 * 1024;
 const CLASS_BITS_MIN = 15;
 const CLASS_BITS_MAX = 33;
 
-/** Doubles of a thread's row: a cache line, of which the first is used. */
+/** Doubles of a thread's row: a cache line, of which two are used. */
 const ROW_DOUBLES = 16;
+/** Of all that clients take, bytes of unfinished requests that have no block of the heap. */
+const REQUESTS = 1;
 
 /** What this knows of a session. */
 export type MemoryClient = {
-  /** Bytes that are counted for it; kept for this file. */
+  /** Bytes that are counted for it, and those of its requests; kept for this file. */
   memoryBytes: number;
+  requestBytes: number;
 };
 
 export type MemoryHost = {
@@ -71,6 +74,13 @@ export class ClientMemory {
     return bytes;
   }
 
+  /** Of those, bytes of unfinished requests, beside what the heap holds of them. */
+  requests(): number {
+    let bytes = 0;
+    for (let t = 0; t < this.host.threads; t++) bytes += this.f64[rowAt(t) + REQUESTS] as number;
+    return bytes;
+  }
+
   /** 0: no limit. What is too small to talk to the server is raised. */
   setLimit(bytes: number): void {
     const limit = bytes === 0 ? 0 : Math.max(bytes, CLIENT_MEMORY_MIN);
@@ -80,16 +90,26 @@ export class ClientMemory {
     this.isHelpless = false;
   }
 
-  /** A session takes `bytes` beside what every one takes. */
-  update(session: MemoryClient, bytes: number): void {
+  /**
+   * A session takes `bytes` beside what every one takes, of them `requests` for an unfinished one.
+   */
+  update(session: MemoryClient, bytes: number, requests: number): void {
     const now = CLIENT_BYTES + bytes;
+    if (requests !== session.requestBytes) this.updateRequests(session, requests);
     if (now === session.memoryBytes) return;
     this.f64[this.own] = (this.f64[this.own] as number) + now - session.memoryBytes;
     session.memoryBytes = now;
   }
 
+  private updateRequests(session: MemoryClient, bytes: number): void {
+    const at = this.own + REQUESTS;
+    this.f64[at] = (this.f64[at] as number) + bytes - session.requestBytes;
+    session.requestBytes = bytes;
+  }
+
   /** The session is over. */
   forget(session: MemoryClient): void {
+    this.updateRequests(session, 0);
     this.f64[this.own] = (this.f64[this.own] as number) - session.memoryBytes;
     session.memoryBytes = 0;
   }

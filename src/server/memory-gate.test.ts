@@ -275,6 +275,24 @@ describe("time", () => {
   });
 });
 
+test("requests that are not finished make keys give way, and room is there again when they end", () => {
+  const server = newServer({ maxmemory: `${2 * MB}`, "maxmemory-policy": "allkeys-lru" });
+  const client = server.connect();
+  for (let n = 0; n < 1700; n++) client.call("SET", `key:${n}`, "v".repeat(1000));
+  assert.equal(stat(client, "evicted_keys"), 0);
+  const slow = Array.from({ length: 4 }, () => server.connect());
+  const head = `*1000\r\n${`$1000\r\n${"x".repeat(1000)}\r\n`.repeat(300)}`;
+  for (const one of slow) assert.equal(one.send(head), "");
+  for (const thread of server.host.servers) thread.tick();
+  server.host.settle();
+  assert.ok(stat(client, "evicted_keys") > 500);
+  const left = used(client);
+  assert.ok(left < 0.9 * MB, `${left}`);
+  for (const one of slow) one.session.destroy();
+  for (let n = 0; n < 500; n++) client.call("SET", `new:${n}`, "v".repeat(1000));
+  assert.ok(used(client) > left + 0.4 * MB);
+});
+
 describe("arguments", () => {
   test("one that is longer than maxmemory is refused and evicts nothing", () => {
     const server = newServer({ maxmemory: `${MB}`, "maxmemory-policy": "allkeys-lru" });

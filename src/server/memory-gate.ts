@@ -3,8 +3,9 @@
  * refused with -OOM. One for each thread, over counters that all threads share.
  *
  *   in use     bytes in blocks of the heap without the roots of databases: INFO used_memory
+ *   received   bytes of unfinished requests, beside what the heap holds of them
  *   reserved   what requests under way may still allocate, as far as that is much
- *   room       maxmemory - in use - reserved
+ *   room       maxmemory - in use - received - reserved
  *
  * A request is admitted if there is room for it. If not, garbage is freed, then keys that have
  * expired, then keys are evicted, for as long as `maxmemory-eviction-tenacity` gives a command.
@@ -58,6 +59,8 @@ const EXCEEDED_MS = statIndex("eviction_exceeded_ms");
 export type MemoryHost = {
   /** Whoever is told LATER tries again at once, without any turn of the event loop. */
   readonly isBlocking: boolean;
+  /** Bytes of unfinished requests of all threads that are not in the heap. */
+  receivedBytes(): number;
   /** Runs something on this thread once the current turn is over. */
   soon(run: () => void): void;
   /** What a tick does first. */
@@ -139,7 +142,13 @@ export class MemoryGate {
 
   private room(): number {
     if (this.limit === Number.POSITIVE_INFINITY) return this.limit;
-    return this.limit - this.used() - Atomics.load(this.control, H_RESERVED_UNITS) * UNIT_BYTES;
+    const reserved = Atomics.load(this.control, H_RESERVED_UNITS) * UNIT_BYTES;
+    return this.limit - this.taken() - reserved;
+  }
+
+  /** What is in use and received. */
+  private taken(): number {
+    return this.used() + this.host.receivedBytes();
   }
 
   /** Admits a command whose arguments have so many bytes that have no block of the heap yet. */
@@ -201,7 +210,7 @@ export class MemoryGate {
     this.allowance = 0;
     const isNear = room + this.band >= 0;
     if (outcome === NOTHING_TO_EVICT) {
-      if (isNear && this.used() <= this.limit) return ADMITTED;
+      if (isNear && this.taken() <= this.limit) return ADMITTED;
       this.release();
       return REFUSED;
     }
@@ -248,7 +257,7 @@ export class MemoryGate {
     const ms = this.clock.monotonicMs() - began;
     this.store.stats.max(SLICE_MAX, ms * 1000);
     this.host.evicted(ms);
-    this.noteExceeded(outcome !== ENOUGH && this.used() > this.limit);
+    this.noteExceeded(outcome !== ENOUGH && this.taken() > this.limit);
     return outcome;
   }
 

@@ -72,6 +72,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   isMonitoring = false;
   readonly isPausable: boolean = true;
   memoryBytes = 0;
+  requestBytes = 0;
   lastUseMs: number;
   isClosed = false;
   isParked = false;
@@ -616,7 +617,11 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
       outputBytes,
       argumentBytes,
     );
-    server.clientMemory.update(this, queryBytes + Math.max(0, free) + argumentBytes + outputBytes);
+    server.clientMemory.update(
+      this,
+      queryBytes + Math.max(0, free) + argumentBytes + outputBytes,
+      parser.buffered,
+    );
   }
 }
 

@@ -386,6 +386,7 @@ export class ThreadServer implements Server {
   private memoryHost(): MemoryHost {
     return {
       isBlocking: this.host.isBlocking === true,
+      receivedBytes: () => this.clientMemory.requests(),
       soon: (run) => this.host.soon(run),
       enter: () => this.enterTick(),
       resume: () => this.resumeParked(),
