@@ -212,7 +212,7 @@ for (const shards of SHARD_COUNTS) {
       }
     });
 
-    test("a reply of a big string is pinned, a compressed one is let go", () => {
+    test("a reply of a big string is pinned, its compressed form keeps nothing", () => {
       const t = keyStore({ shards });
       t.holdReplies = true;
       const noise = new Random(2).bytes(200_000);

@@ -2,8 +2,9 @@
  * Strings as values of RDB files and DUMP payloads.
  *
  * Redis writes what spells an int32 in up to 11 characters as an integer, and tries LZF on what is
- * longer than 20 bytes, which has to save 4. A big string is not copied: uncompressed it is sent
- * from where it is, compressed it gets a block of its own that goes when it has been sent.
+ * longer than 20 bytes, which has to save 4. A big string that does not become shorter is sent from
+ * where it is; else its stream is sent from a buffer outside of the heap, so that reading a value
+ * evicts nothing.
  */
 
 import type { Args } from "../../base/args.ts";
@@ -81,27 +82,29 @@ function bigParts(db: Database, p: number, length: number): RdbParts {
 
 /** Null if it saves nothing or there is no memory for it. */
 function compressBig(db: Database, p: number, length: number): RdbParts | null {
-  const { heap } = db.store;
-  const block = makeBigBlock(heap, length);
-  if (block === 0) return null;
+  const most = length - SAVED_MIN;
+  const stream = privateBytes(most);
+  if (stream === null) return null;
   readString(db, p);
-  const source = heap.u8[block >>> CHUNK_SHIFT] as Uint8Array;
-  const start = bigStart(block);
-  const bytes = lzfCompress(
-    found.source,
-    found.start,
-    found.end,
-    source,
-    start,
-    length - SAVED_MIN,
-  );
-  if (bytes === 0) {
-    heap.freeLarge(block);
+  const bytes = lzfCompress(found.source, found.start, found.end, stream, 0, most);
+  if (bytes === 0) return null;
+  const headEnd = writeRdbLzfHeader(short, 0, bytes, length);
+  if (bytes > BIG_STRING_BYTES) {
+    const body = { source: stream, start: 0, end: bytes, done: () => {} };
+    return { head: short.subarray(0, headEnd), body };
+  }
+  // So little is copied, so that the rest of the stream's memory need not wait for the client.
+  short.set(stream.subarray(0, bytes), headEnd);
+  return inHead(0, headEnd + bytes);
+}
+
+function privateBytes(length: number): Uint8Array | null {
+  try {
+    return new Uint8Array(length);
+  } catch {
+    // RangeError: there is no memory for it.
     return null;
   }
-  const headEnd = writeRdbLzfHeader(short, 0, bytes, length);
-  const done = (): void => heap.freeLarge(block);
-  return { head: short.subarray(0, headEnd), body: { source, start, end: start + bytes, done } };
 }
 
 /**
