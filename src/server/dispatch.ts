@@ -666,9 +666,12 @@ export class Dispatcher {
   /** As `withShard`, but gives up at once when the lock is taken. For work that can wait. */
   tryShard(shard: number, run: () => void): boolean {
     if (!tryAcquire(this.control, shardRow(shard), this.server.thread)) return false;
-    this.server.store.enterShard(shard);
-    this.server.store.heap.pool.sync();
+    const { server, waiting } = this;
+    server.store.enterShard(shard);
+    server.store.heap.pool.sync();
+    const began = waiting.now();
     run();
+    server.stats.max(HOLD_MAX, (waiting.now() - began) * 1000);
     this.work.settle(true);
     this.releaseOne(shard);
     return true;

@@ -217,7 +217,7 @@ describe("time", () => {
 
   test("when it is up the command waits, and the thread goes on evicting", () => {
     const settings = { maxmemory: `${4 * MB}`, "maxmemory-policy": "allkeys-lru" };
-    const server = tickingServer(settings, 0.02);
+    const server = tickingServer(settings, 0.002);
     const client = server.connect();
     fillWithSmall(server, client);
     const evictedBefore = stat(client, "evicted_keys");
@@ -242,7 +242,7 @@ describe("time", () => {
 
   test("a long argument waits before it is received, and what comes behind it waits too", () => {
     const settings = { maxmemory: `${4 * MB}`, "maxmemory-policy": "allkeys-lru" };
-    const server = tickingServer(settings, 0.02);
+    const server = tickingServer(settings, 0.002);
     const client = server.connect();
     fillWithSmall(server, client);
     const value = "x".repeat(700_000);
@@ -261,7 +261,7 @@ describe("time", () => {
 
   test("a session that is closed while it waits holds nothing back", () => {
     const settings = { maxmemory: `${4 * MB}`, "maxmemory-policy": "allkeys-lru" };
-    const server = tickingServer(settings, 0.02);
+    const server = tickingServer(settings, 0.002);
     const client = server.connect();
     fillWithSmall(server, client);
     const words = Array.from({ length: 40 }, (_, n) => [`long${n}`, "x".repeat(20_000)]).flat();

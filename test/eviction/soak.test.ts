@@ -159,6 +159,7 @@ describe("a full cache under changing sizes", needsOurs(), () => {
       assert.ok((figures["fullest"] as number) <= 1.01, shown);
       assert.ok((figures["evicted"] as number) > 500, shown);
       assert.ok((figures["sliceMaxKeys"] as number) <= SLICE_KEYS_MAX, shown);
+      assert.ok((figures["lockHoldMaxUsec"] as number) > 0, `locks are not timed: ${shown}`);
       await server.stop();
     });
   }

@@ -131,7 +131,10 @@ export const THREADS: Section = {
     total("lock_acquisitions", "Locks of shards taken."),
     total("lock_contended", "Of those, not had at once."),
     total("lock_wait_usec", "Microseconds of waiting for locks."),
-    most("lock_hold_max_usec", "Longest that all locks, or one of a walk over all, were held."),
+    most(
+      "lock_hold_max_usec",
+      "Longest that all locks, one of a walk over all, or one of background work was held.",
+    ),
     total("parked_sessions", "Times that a session was set aside because of a lock or of memory."),
     total("memory_waits", "Of those, until keys were evicted."),
     most("eviction_slice_max_usec", "Longest that a thread evicted at a stretch."),
