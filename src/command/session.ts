@@ -82,7 +82,9 @@ export type Server = {
   readonly topology: Topology | null;
   readonly random: RandomSource;
   readonly thread: number;
+  /** As many as there may be; `isThread` says which there are. */
   readonly threads: number;
+  isThread(thread: number): boolean;
   readonly shards: number;
   readonly facts: ServerFacts;
   /** Applies changes here and on every other thread before the next command anywhere. */

@@ -456,6 +456,10 @@ export class StoreThread implements ThreadHost {
     block(ms);
   }
 
+  isThread(thread: number): boolean {
+    return this.members.threadOf(thread) !== 0;
+  }
+
   reserves(units: number): void {
     this.members.setReserved(this.row, units);
   }

@@ -314,6 +314,9 @@ describe("call", () => {
     assert.match(String(store.call("CLIENT", "INFO")), /addr=handle:0 .*lib-name=zerohop/);
     assert.equal(store.call("CLIENT", "SETNAME", "mine"), "OK");
     assert.match(String(store.call("CLIENT", "LIST")), /name=mine /);
+    const threads = String(store.call("INFO", "threads"));
+    assert.match(threads, /\nthreads:1\r/);
+    assert.deepEqual(threads.match(/^thread\d+/gm), ["thread0"]);
   });
 });
 

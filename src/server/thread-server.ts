@@ -63,6 +63,8 @@ export type ThreadHost = ControlChannel<ControlEntry> & {
   readonly isBlocking?: true;
   /** This thread has so many units of memory reserved now; see `MemoryHost`. */
   reserves?(units: number): void;
+  /** Where threads come and go, whether this one is there. */
+  isThread?(thread: number): boolean;
   sleep(ms: number): void;
   log(level: string, text: string): void;
   /** Asks the supervisor to move the plain port; see `Server.listenOn`. */
@@ -628,6 +630,10 @@ export class ThreadServer implements Server {
         if (clock.monotonicMs() - began > budgetMs) break;
       }
     }
+  }
+
+  isThread(thread: number): boolean {
+    return this.host.isThread?.(thread) ?? true;
   }
 
   resetStats(): void {

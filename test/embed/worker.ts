@@ -121,6 +121,18 @@ async function listen(): Promise<void> {
   Atomics.notify(words, 0);
 }
 
+/** Waits, by its event loop, until the database is empty. */
+function watchSize(store: Store): void {
+  Atomics.store(words, 0, 1);
+  Atomics.notify(words, 0);
+  const timer = setInterval(() => {
+    if (store.dbsize() > 0) return;
+    clearInterval(timer);
+    Atomics.store(words, 1, 1);
+    Atomics.notify(words, 1);
+  }, 20);
+}
+
 /** Opens and closes handles as long as it lives. */
 function openAndClose(): void {
   for (;;) {
@@ -161,6 +173,8 @@ async function main(): Promise<void> {
       return idle();
     case "open-and-close":
       return openAndClose();
+    case "watch-size":
+      return watchSize(open({ handle: task.handle }));
     case "hold-for":
       return holdFor();
     case "listen":

@@ -101,9 +101,14 @@ function spans(view: InfoView, ...words: number[]): number {
 
 const BOUNDED = ", but for commands that are not documented as O(1)";
 
+/** Numbers of the threads that there are: handles of an embedded store come and go. */
+function threadsOf({ server }: InfoView): number[] {
+  const all = Array.from({ length: server.threads }, (_, thread) => thread);
+  return all.filter((thread) => server.isThread(thread));
+}
+
 function threadLines(view: InfoView): string[] {
-  const { server } = view;
-  return Array.from({ length: server.threads }, (_, thread) => {
+  return threadsOf(view).map((thread) => {
     const of = (name: Parameters<InfoView["stat"]>[0]): number => view.threadStat(thread, name);
     return (
       `thread${thread}:accepted_connections=${of("connections_received")},` +
@@ -119,7 +124,7 @@ export const THREADS: Section = {
   inDefault: true,
   about: "What proves that no command takes a second hop and no lock is held for long. Ours.",
   entries: [
-    field("threads", "Threads that run commands.", ({ server }) => server.threads),
+    field("threads", "Threads that run commands.", (view) => threadsOf(view).length),
     field("shards", "Locks over ranges of slots.", ({ server }) => server.shards),
     field(
       "accept_mode",
