@@ -140,7 +140,6 @@ describe("a thread that ended in the middle of a call", () => {
     for (const number of places.keys()) {
       const world = new World();
       const { words, line } = world.locks.places[number] as LockPlace;
-      world.kill();
       assert.ok(tryAcquire(words, line, world.dead));
       assert.ok(world.locks.isHeldBy(world.dead));
       assert.equal(world.locks.numberOf(words, line), number);

@@ -66,7 +66,7 @@ function hasEnded(world: Undertaker, row: number, thread: number): boolean {
 /** The row belongs to this thread now. */
 function bury(world: Undertaker, row: number): void {
   const { control, members } = world;
-  if (members.isBusy(row) && !wasHarmless(world, row)) {
+  if (!wasHarmless(world, row)) {
     breakStore(control, BROKEN_BY_END);
     return;
   }
@@ -77,7 +77,7 @@ function bury(world: Undertaker, row: number): void {
   members.free(row);
 }
 
-/** True if a call that was cut short held no lock. */
+/** True if the thread held no lock, wherever it ended: in a call, in open() or keeping house. */
 function wasHarmless(world: Undertaker, row: number): boolean {
   const { locks, members } = world;
   if (locks.isHeldBy(row)) return false;

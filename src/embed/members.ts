@@ -95,10 +95,6 @@ export class Members {
     return true;
   }
 
-  isBusy(row: number): boolean {
-    return Atomics.load(this.words, busyWord(row)) !== 0;
-  }
-
   setReserved(row: number, units: number): void {
     Atomics.store(this.words, row * ROW_WORDS + RESERVED, units);
   }
