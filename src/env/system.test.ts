@@ -18,9 +18,12 @@ test("microseconds lie within the system's millisecond and are finer than it", (
 
 test("the use of the event loop grows", async () => {
   const before = loopUse();
-  await new Promise((resolve) => setImmediate(resolve));
-  await new Promise((resolve) => setTimeout(resolve, 1));
-  const after = loopUse();
+  let after = loopUse();
+  // What is asked for in one cycle may come in the same one.
+  for (let n = 0; n < 100 && after.cycles === before.cycles; n++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    after = loopUse();
+  }
   assert.ok(after.cycles > before.cycles);
   assert.ok(after.activeMs >= before.activeMs);
 });
