@@ -2,12 +2,10 @@
  * Writes docs/reference/config.md from the table of directives. With --check it writes nothing and
  * fails if the page is not what the table says.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { INCLUDE_DEPTH_MAX } from "../src/limits.ts";
 import type { Directive } from "../src/server/config/directive.ts";
 import { DIRECTIVES, FAMILIES, IGNORED_DIRECTIVES } from "../src/server/config/table.ts";
+import { generatePage } from "./generated-page.ts";
 
 export const PAGE = "docs/reference/config.md";
 
@@ -91,21 +89,4 @@ function code(text: string): string {
   return `\`${text}\``;
 }
 
-function repositoryRoot(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  return here.endsWith(join("build", "scripts")) ? join(here, "../..") : join(here, "..");
-}
-
-function main(): void {
-  const path = join(repositoryRoot(), PAGE);
-  const page = render();
-  if (!process.argv.includes("--check")) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, page);
-  } else if (readFileSync(path, "utf8") !== page) {
-    process.stderr.write(`${PAGE} is not what the table says: run npm run docs:config\n`);
-    process.exitCode = 1;
-  }
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) main();
+generatePage(import.meta.url, PAGE, render);

@@ -2,11 +2,9 @@
  * Writes docs/reference/debug.md from the tables of DEBUG's subcommands, and what of Redis's is not
  * there. With --check it writes nothing and fails if the page is not what they say.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { DEBUG_SUBCOMMANDS } from "../src/server/commands/debug.ts";
 import type { DebugSubcommand } from "../src/server/commands/debug-subcommand.ts";
+import { generatePage } from "./generated-page.ts";
 
 export const PAGE = "docs/reference/debug.md";
 
@@ -57,20 +55,4 @@ function cell(text: string): string {
   return text.replaceAll("|", "\\|");
 }
 
-function repositoryRoot(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  return here.endsWith(join("build", "scripts")) ? join(here, "../..") : join(here, "..");
-}
-
-function main(): void {
-  const path = join(repositoryRoot(), PAGE);
-  const text = render();
-  if (process.argv.includes("--check")) {
-    if (readFileSync(path, "utf8") !== text) throw new Error(`${PAGE} is old: npm run docs`);
-    return;
-  }
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) main();
+generatePage(import.meta.url, PAGE, render);

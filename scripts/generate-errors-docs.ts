@@ -2,10 +2,8 @@
  * Writes docs/reference/errors.md from the table of error texts. With --check it writes nothing and
  * fails if the page is not what the table says.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { CAUSES, type ErrorCause } from "./error-causes.ts";
+import { generatePage } from "./generated-page.ts";
 
 export const PAGE = "docs/reference/errors.md";
 
@@ -39,21 +37,4 @@ function cell(text: string): string {
   return text.replaceAll("|", "\\|");
 }
 
-function repositoryRoot(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  return here.endsWith(join("build", "scripts")) ? join(here, "../..") : join(here, "..");
-}
-
-function main(): void {
-  const path = join(repositoryRoot(), PAGE);
-  const text = render();
-  if (!process.argv.includes("--check")) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  } else if (readFileSync(path, "utf8") !== text) {
-    process.stderr.write(`${PAGE} is not what the table says: run npm run docs:errors\n`);
-    process.exitCode = 1;
-  }
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) main();
+generatePage(import.meta.url, PAGE, render);

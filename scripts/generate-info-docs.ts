@@ -2,11 +2,9 @@
  * Writes docs/reference/info.md from the sections of INFO. With --check it writes nothing and fails
  * if the page is not what they say.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Section } from "../src/server/info/section.ts";
 import { SECTIONS } from "../src/server/info/sections.ts";
+import { generatePage } from "./generated-page.ts";
 
 export const PAGE = "docs/reference/info.md";
 
@@ -47,21 +45,4 @@ function page(section: Section): string {
   return `${head}\n| field | meaning |\n|---|---|\n${lines.join("\n")}\n`;
 }
 
-function repositoryRoot(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  return here.endsWith(join("build", "scripts")) ? join(here, "../..") : join(here, "..");
-}
-
-function main(): void {
-  const path = join(repositoryRoot(), PAGE);
-  const text = render();
-  if (!process.argv.includes("--check")) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  } else if (readFileSync(path, "utf8") !== text) {
-    process.stderr.write(`${PAGE} is not what the sections say: run npm run docs:info\n`);
-    process.exitCode = 1;
-  }
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) main();
+generatePage(import.meta.url, PAGE, render);

@@ -2,11 +2,9 @@
  * Writes docs/reference/metrics.md from the metrics of the admin port. With --check it writes
  * nothing and fails if the page is not what they say.
  */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Metric } from "../src/admin/metric.ts";
 import { metricFamilies } from "../src/admin/metrics-page.ts";
+import { generatePage } from "./generated-page.ts";
 
 export const PAGE = "docs/reference/metrics.md";
 
@@ -38,21 +36,4 @@ function line({ name, type, labels, help }: Metric): string {
   return `| \`${name}\` | ${type} | ${shown} | ${help.replaceAll("|", "\\|")} |`;
 }
 
-function repositoryRoot(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  return here.endsWith(join("build", "scripts")) ? join(here, "../..") : join(here, "..");
-}
-
-function main(): void {
-  const path = join(repositoryRoot(), PAGE);
-  const text = render();
-  if (!process.argv.includes("--check")) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  } else if (readFileSync(path, "utf8") !== text) {
-    process.stderr.write(`${PAGE} is not what the metrics say: run npm run docs:metrics\n`);
-    process.exitCode = 1;
-  }
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) main();
+generatePage(import.meta.url, PAGE, render);
