@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { open, type Store, StoreBroken } from "../../src/index.ts";
+import { open, type Store, StoreBroken, type StoreError } from "../../src/index.ts";
 import { isLong } from "../support/environment.ts";
 import { until } from "../support/owners.ts";
 import { Random, seedText, testSeed } from "../support/random.ts";
@@ -51,6 +51,9 @@ test(`workers are terminated at any moment, ${ROUNDS} times`, async (t) => {
     const workers = [0, 1].map((i) =>
       startWorker({ name: "hammer", handle, seed: seed + 2 * round + i, words }),
     );
+    // What becomes of the other worker in a broken store: its next call throws.
+    const errors: unknown[] = [];
+    for (const worker of workers) worker.on("error", (error) => errors.push(error));
     let isSound: boolean;
     try {
       await wordReaches(words, 0, random.below(300));
@@ -63,6 +66,10 @@ test(`workers are terminated at any moment, ${ROUNDS} times`, async (t) => {
       assert.ok(ms < CALL_LIMIT_MS, `${ms} ms; ${seedText(seed)}`);
     } finally {
       await Promise.all(workers.map((worker) => worker.terminate()));
+    }
+    for (const error of errors) {
+      assert.equal((error as StoreError).code, "BROKEN", `${error}; ${seedText(seed)}`);
+      assert.throws(() => store.get("own"), { code: "BROKEN" });
     }
     if (!isSound || !use(store)) {
       broken++;
