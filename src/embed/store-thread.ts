@@ -265,7 +265,7 @@ export class StoreThread implements ThreadHost {
     const { reply, control, server } = this;
     if (reply.lastErrorCode !== "OOM" || control[H_GARBAGE] === 0) return;
     this.guarded(() => {
-      while (freeGarbageSlice(server.store, server.dispatcher, RELIEF_RECORDS) > 0);
+      while (freeGarbageSlice(server.store, server.dispatcher.locks, RELIEF_RECORDS) > 0);
     });
     throwIfBroken(control, this.fault);
     reply.truncate(0);

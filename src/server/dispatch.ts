@@ -1,10 +1,9 @@
 /**
- * Runs one request: look up, gate, lock, run. Only this file takes shard locks, in ascending order,
- * and no lock outlives one command.
+ * Runs one request: look up, gate, lock, run. Only this file and `dispatch-locks` take shard locks,
+ * in ascending order, and no lock outlives one command.
  *
- * Waiting can fail: when a lock is not had within PATIENCE_MS, everything taken is given back and
- * the caller parks the session behind that shard. So a slow command stops its shards and nobody
- * else.
+ * Waiting for a lock can fail: then everything taken is given back and the caller parks the session
+ * behind that shard. So a slow command stops its shards and nobody else.
  *
  * Order of the checks is Redis's: name, arity, protected, topology, memory; then, under the locks,
  * the topology again.
@@ -38,16 +37,14 @@ import type { AfterPart, EachCommand } from "../command/spec.ts";
 import type { Database } from "../keyspace/database.ts";
 import { errorStatIndex, statIndex } from "../keyspace/stats.ts";
 import { SLOTS } from "../limits.ts";
-import { RECORDER_ENTRIES, S_RECORDER, S_RECORDER_AT, shardRow } from "../memory/layout.ts";
-import type { Waiting } from "../memory/lock.ts";
+import { shardRow } from "../memory/layout.ts";
 import {
-  acquire,
   acquireAlone,
   type LockCounters,
-  park,
   release,
   releaseAlone,
   tryAcquire,
+  type Waiting,
 } from "../memory/lock.ts";
 import type { Work } from "../memory/work.ts";
 import { OOM, unknownCommand, unknownSubcommand, wrongArity } from "../protocol/errors.ts";
@@ -55,17 +52,13 @@ import { ADMITTED, LATER, REFUSED } from "../protocol/parser.ts";
 import type { Reply } from "../protocol/reply.ts";
 import { CallTimes } from "./call-times.ts";
 import type { Config } from "./config/config.ts";
+import { DispatchLocks } from "./dispatch-locks.ts";
 import { headsOfBigs } from "./slow-log.ts";
 import type { ThreadServer } from "./thread-server.ts";
 
-/** Longest wait for a lock before the session is parked. */
-const PATIENCE_MS = 1;
 /** The clock is read again after so many commands of one batch. */
 const CLOCK_EVERY = 64;
 const LAST_SLOT = SLOTS - 1;
-
-/** In the flight recorder: the command has several keys, or none. */
-const NO_SLOT = -1;
 
 /** How far a command that visits one shard after another has come. */
 type EachProgress = { state: unknown; shard: number; spentMs: number };
@@ -88,8 +81,6 @@ const FLAGS_NOT_SHOWN: number = FLAG_ADMIN | FLAG_SKIP_MONITOR;
 const COMMANDS = statIndex("commands_processed");
 const KEYED_LOCAL = statIndex("keyed_commands_local");
 const ACQUISITIONS = statIndex("lock_acquisitions");
-const CONTENDED = statIndex("lock_contended");
-const WAIT_USEC = statIndex("lock_wait_usec");
 const HOLD_MAX = statIndex("lock_hold_max_usec");
 const ERRORS = statIndex("error_replies");
 const BYTES_COPIED_MAX = statIndex("work_bytes_copied_max");
@@ -107,16 +98,13 @@ export class Dispatcher {
   private readonly counters: LockCounters;
   private readonly work: Work;
   private readonly keys: KeyList = new KeyList();
+  readonly locks: DispatchLocks;
   readonly times: CallTimes;
-  private readonly shardMarks: Uint8Array;
-  private readonly shardList: Int32Array;
-  private shardCount = 0;
   private sinceClock = 0;
   /** Calls until the next timed one, by command. */
   private readonly samples: Int32Array;
   private commandsRun = 0;
   private keyedRun = 0;
-  private locksTaken = 0;
   /** The request under way was refused before it ran. */
   private wasRefused = false;
 
@@ -126,10 +114,9 @@ export class Dispatcher {
     this.waiting = waiting;
     this.work = server.store.heap.work;
     this.counters = counters;
+    this.locks = new DispatchLocks(server, waiting, counters);
     this.times = new CallTimes(server);
     this.samples = new Int32Array(server.commands.list.length);
-    this.shardMarks = new Uint8Array(server.shards);
-    this.shardList = new Int32Array(server.shards);
   }
 
   configure(config: Config): void {
@@ -300,11 +287,11 @@ export class Dispatcher {
     const { stats } = this.server;
     stats.add(COMMANDS, this.commandsRun);
     stats.add(KEYED_LOCAL, this.keyedRun);
-    stats.add(ACQUISITIONS, this.locksTaken);
+    stats.add(ACQUISITIONS, this.locks.taken);
     this.countWork();
     this.commandsRun = 0;
     this.keyedRun = 0;
-    this.locksTaken = 0;
+    this.locks.taken = 0;
     this.server.memory.release();
   }
 
@@ -397,7 +384,7 @@ export class Dispatcher {
   }
 
   private runOneKey(session: Session, command: Command, args: Args, reply: Reply): number {
-    const { server, control } = this;
+    const { server, control, locks } = this;
     const source = args.source(1);
     const start = args.start[1] as number;
     const end = args.end[1] as number;
@@ -422,10 +409,10 @@ export class Dispatcher {
     if (alone) {
       acquireAlone(control, line);
     } else if (!tryAcquire(control, line, server.thread)) {
-      if (!this.acquireSlowly(shard, PATIENCE_MS)) return this.park(shard);
+      if (!locks.acquireSlowly(shard)) return this.park(shard);
     }
     if (!alone && (command.flagBits & FLAG_WRITE) !== 0 && server.controlIsBehind()) {
-      this.releaseOne(shard);
+      locks.releaseOne(shard);
       return AGAIN;
     }
     server.store.enterShard(shard);
@@ -434,11 +421,11 @@ export class Dispatcher {
       const redirect = topology.decideSlot(session, slot);
       if (redirect !== null) {
         this.refuse(command, reply, redirect);
-        this.releaseOne(shard);
+        locks.releaseOne(shard);
         return DONE;
       }
     }
-    this.record(line, command.id, slot);
+    locks.record(line, command.id, slot);
     const db = server.store.databases[session.db] as Database;
     command.runData(db, args, reply);
     if (alone) {
@@ -448,8 +435,13 @@ export class Dispatcher {
       if (parked !== 0) server.ringParked(parked);
     }
     this.keyedRun++;
-    this.locksTaken++;
+    locks.taken++;
     return DONE;
+  }
+
+  private park(shard: number): number {
+    this.locks.park(shard);
+    return PARKED;
   }
 
   private runOther(
@@ -458,54 +450,52 @@ export class Dispatcher {
     db: Database,
     args: Args,
     reply: Reply,
-    locks: number,
+    lockSet: number,
   ): number {
-    const { server } = this;
-    if (locks === LOCKS_NONE) {
+    const { server, locks } = this;
+    if (lockSet === LOCKS_NONE) {
       command.runSession(session, args, reply);
       return DONE;
     }
     this.setScope(session, db);
-    this.shardCount = 0;
-    if (locks === LOCKS_EACH) return this.runEach(session, command, db, args, reply);
-    if (locks === LOCKS_KEYS) {
+    if (lockSet === LOCKS_EACH) return this.runEach(session, command, db, args, reply);
+    locks.wantNone();
+    if (lockSet === LOCKS_KEYS) {
       this.findKeys(command, args);
       const redirect = this.redirect(session, command, args);
       if (redirect !== null) {
         this.refuse(command, reply, redirect);
         return DONE;
       }
-      this.shardsOfKeys(args);
-    } else if (locks === LOCKS_CURSOR) {
+      locks.wantKeys(this.keys, args);
+    } else if (lockSet === LOCKS_CURSOR) {
       const slot = Math.max(command.slotOf(args), db.scopeFirst);
-      this.shardList[this.shardCount++] = server.store.shardOf(Math.min(slot, db.scopeLast));
-    } else if (locks === LOCKS_ALL) {
-      for (let s = 0; s < server.shards; s++) this.shardList[this.shardCount++] = s;
+      locks.wantOne(server.store.shardOf(Math.min(slot, db.scopeLast)));
+    } else if (lockSet === LOCKS_ALL) {
+      locks.wantAll();
     }
     if ((command.flagBits & FLAG_DENYOOM) !== 0) {
       const verdict = this.admit(command, args, reply);
       if (verdict !== ADMITTED) return verdict === LATER ? PARKED : DONE;
     }
-    const failed = this.acquireList();
+    const failed = locks.acquire();
     if (failed >= 0) return this.park(failed);
     if ((command.flagBits & FLAG_WRITE) !== 0 && server.controlIsBehind()) {
-      this.releaseList(this.shardCount);
+      locks.release();
       return AGAIN;
     }
     server.store.heap.pool.sync();
-    for (let n = 0; n < this.shardCount; n++) {
-      this.record(shardRow(this.shardList[n] as number), command.id, NO_SLOT);
-    }
-    const redirect = locks === LOCKS_KEYS ? this.redirect(session, command, args) : null;
+    locks.recordAll(command.id);
+    const redirect = lockSet === LOCKS_KEYS ? this.redirect(session, command, args) : null;
     if (redirect === null) {
-      const began = locks === LOCKS_ALL ? this.waiting.now() : 0;
+      const began = lockSet === LOCKS_ALL ? this.waiting.now() : 0;
       command.runData(db, args, reply);
       if (began !== 0) server.stats.max(HOLD_MAX, (this.waiting.now() - began) * 1000);
-      if (locks === LOCKS_KEYS) this.keyedRun++;
+      if (lockSet === LOCKS_KEYS) this.keyedRun++;
     } else {
       this.refuse(command, reply, redirect);
     }
-    this.releaseList(this.shardCount);
+    locks.release();
     return DONE;
   }
 
@@ -538,73 +528,6 @@ export class Dispatcher {
     }
   }
 
-  private shardsOfKeys(args: Args): void {
-    const { keys, shardMarks, shardList } = this;
-    const { store } = this.server;
-    for (let k = 0; k < keys.count; k++) {
-      const shard = store.shardOf(args.slot[keys.at[k] as number] as number);
-      if (shardMarks[shard] !== 0) continue;
-      shardMarks[shard] = 1;
-      let at = this.shardCount++;
-      for (; at > 0 && (shardList[at - 1] as number) > shard; at--) {
-        shardList[at] = shardList[at - 1] as number;
-      }
-      shardList[at] = shard;
-    }
-    for (let n = 0; n < this.shardCount; n++) shardMarks[shardList[n] as number] = 0;
-  }
-
-  /** Takes the locks of the list. Returns -1, or the shard that was not had with none held. */
-  private acquireList(): number {
-    const { server, control, shardList } = this;
-    for (let n = 0; n < this.shardCount; n++) {
-      const shard = shardList[n] as number;
-      if (!tryAcquire(control, shardRow(shard), server.thread)) {
-        if (!this.acquireSlowly(shard, PATIENCE_MS)) {
-          this.releaseList(n);
-          return shard;
-        }
-      }
-    }
-    server.store.enterShards(shardList, this.shardCount);
-    this.locksTaken += this.shardCount;
-    return -1;
-  }
-
-  private releaseList(count: number): void {
-    for (let n = count - 1; n >= 0; n--) this.releaseOne(this.shardList[n] as number);
-  }
-
-  private releaseOne(shard: number): void {
-    const parked = release(this.control, shardRow(shard));
-    if (parked !== 0) this.server.ringParked(parked);
-  }
-
-  private acquireSlowly(shard: number, patienceMs: number): boolean {
-    const { server, counters } = this;
-    const waited = counters.waitMs;
-    const got = acquire(
-      this.control,
-      shardRow(shard),
-      server.thread,
-      this.waiting,
-      patienceMs,
-      counters,
-    );
-    server.stats.add(CONTENDED, 1);
-    server.stats.add(WAIT_USEC, Math.round((counters.waitMs - waited) * 1000));
-    return got;
-  }
-
-  /** Leaves a mark at the shard so that its release rings this thread. */
-  private park(shard: number): number {
-    const line = shardRow(shard);
-    park(this.control, line, this.server.thread);
-    // It may have been released between the last try and the mark.
-    if (tryAcquire(this.control, line, this.server.thread)) this.releaseOne(shard);
-    return PARKED;
-  }
-
   private runEach(
     session: Session,
     command: Command,
@@ -623,7 +546,7 @@ export class Dispatcher {
       const { shard } = progress;
       each.prepare?.(state);
       let after = "stop" as AfterPart;
-      const got = this.withShard(shard, command.id, () => {
+      const got = this.locks.withShard(shard, command.id, () => {
         this.setScope(session, db);
         after = each.part(db, shard, state);
       });
@@ -642,48 +565,6 @@ export class Dispatcher {
     const state = each.begin(db, args, session);
     const first = each.everywhere ? 0 : this.server.store.shardOf(db.scopeFirst);
     return { state, shard: each.firstShard?.(db, state) ?? first, spentMs: 0 };
-  }
-
-  /** Runs something under one shard's lock; false if it is not had within PATIENCE_MS. */
-  withShard(shard: number, command: number, run: () => void): boolean {
-    const { server, control } = this;
-    const row = shardRow(shard);
-    if (!tryAcquire(control, row, server.thread) && !this.acquireSlowly(shard, PATIENCE_MS)) {
-      return false;
-    }
-    server.store.enterShard(shard);
-    server.store.heap.pool.sync();
-    this.record(row, command, NO_SLOT);
-    const began = this.waiting.now();
-    run();
-    this.work.settle(true);
-    this.locksTaken++;
-    server.stats.max(HOLD_MAX, (this.waiting.now() - began) * 1000);
-    this.releaseOne(shard);
-    return true;
-  }
-
-  /** As `withShard`, but gives up at once when the lock is taken. For work that can wait. */
-  tryShard(shard: number, run: () => void): boolean {
-    if (!tryAcquire(this.control, shardRow(shard), this.server.thread)) return false;
-    const { server, waiting } = this;
-    server.store.enterShard(shard);
-    server.store.heap.pool.sync();
-    const began = waiting.now();
-    run();
-    server.stats.max(HOLD_MAX, (waiting.now() - began) * 1000);
-    this.work.settle(true);
-    this.releaseOne(shard);
-    return true;
-  }
-
-  /** The shard's flight recorder: command, thread and slot of the last commands. */
-  private record(line: number, command: number, slot: number): void {
-    const { control } = this;
-    const at = control[line + S_RECORDER_AT] as number;
-    control[line + S_RECORDER_AT] = (at + 1) | 0;
-    control[line + S_RECORDER + (at & (RECORDER_ENTRIES - 1))] =
-      ((command + 1) << 22) | (this.server.thread << 15) | (slot + 1);
   }
 }
 
