@@ -19,22 +19,13 @@ import type { Reply } from "../protocol/reply.ts";
 import { ODD, scan } from "../protocol/scan.ts";
 import { Backlog } from "./backlog.ts";
 import type { MemoryClient } from "./client-memory.ts";
-import {
-  CLASS_NORMAL,
-  FLAG_BLOCKED,
-  FLAG_CLOSING,
-  FLAG_DEAF,
-  FLAG_MONITOR,
-  FLAG_NO_EVICT,
-  FLAG_NO_TOUCH,
-  FLAG_READONLY,
-  FLAG_UNIX,
-} from "./client-table.ts";
+import { CLASS_NORMAL } from "./client-table.ts";
 import { clientLine } from "./commands/client-line.ts";
 import { quote } from "./config/quoting.ts";
 import { AGAIN, DONE, PARKED } from "./dispatch.ts";
 import { ReplyMode, type ReplySetting } from "./reply-mode.ts";
 import { OUTPUT_PAUSE_BYTES, type OutputOwner, SessionOutput } from "./session-output.ts";
+import { SessionRow } from "./session-row.ts";
 import type { ThreadServer } from "./thread-server.ts";
 
 /** Output of one turn is written in pieces of about this size. */
@@ -93,17 +84,18 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   private readonly backlog: Backlog = new Backlog();
   /** The parser holds a request that could not be run. */
   private hasRequest = false;
-  private isClosing = false;
-  private isDeaf = false;
+  /** Nothing more is run. */
+  isClosing = false;
+  /** It is not read from: it has sent much that could not be run yet. */
+  isDeaf = false;
   private isRunning = false;
   private readonly replies: ReplyMode = new ReplyMode();
   /** Something is to be looked at behind each command: it is held, muted, or sees what is run. */
   private isUnusual = false;
   private readonly output: SessionOutput;
-  /** Its row says that it holds no memory. */
-  private isBare = false;
   /** Id of the last command, -1 for none or an unknown one. */
-  private lastCommand = -1;
+  lastCommand = -1;
+  private readonly shown: SessionRow;
 
   constructor(
     server: ThreadServer,
@@ -123,8 +115,9 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     this.lastUseMs = this.createdMs;
     this.parser = new Parser(server.store.heap, new Args());
     this.output = new SessionOutput(this, link);
-    this.publishAll();
-    this.publishUse();
+    this.shown = new SessionRow(this, link, this.parser, this.backlog);
+    this.shown.publishAll();
+    this.shown.publishUse();
   }
 
   onData(chunk: Uint8Array, length: number): void {
@@ -163,7 +156,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     server.dispatcher.count();
     if (at < end && !this.isClosing) this.keep(chunk, at, end);
     // Before the reply: who has it may ask another thread what this client did.
-    this.publishUse();
+    this.shown.publishUse();
     this.output.flush();
     this.isRunning = false;
     this.turnDone();
@@ -179,7 +172,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     }
     if (this.hasEnded && !this.hasWork) this.isClosing = true;
     if (this.isClosing) this.link.end();
-    else if (this.link.pending() > 0) this.publishUse();
+    else if (this.link.pending() > 0) this.shown.publishUse();
   }
 
   /** Something that was received has not been run. */
@@ -320,7 +313,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
       this.isPostponed = true;
       this.server.stats.add(BLOCKED, 1);
       this.server.postponed(this);
-      this.publishFlags();
+      this.shown.publishFlags();
     }
   }
 
@@ -329,7 +322,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     if (this.isClosed || !this.isPostponed) return;
     this.server.countFor(this.owner);
     this.leavePostponed();
-    this.publishFlags();
+    this.shown.publishFlags();
     this.resume();
   }
 
@@ -362,14 +355,14 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     if (backlog.length <= most || this.isLinkGone) return;
     this.isDeaf = true;
     this.link.pause();
-    this.publishFlags();
+    this.shown.publishFlags();
   }
 
   private hearAgain(): void {
     if (!this.isDeaf) return;
     this.isDeaf = false;
     this.link.resume();
-    this.publishFlags();
+    this.shown.publishFlags();
   }
 
   private overQueryLimit(source: Uint8Array, start: number, end: number): void {
@@ -422,7 +415,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     this.server.countFor(this.owner);
     const isFree = this.output.push(bytes, start, end);
     this.lastUseMs = this.server.store.clock.unixMs;
-    this.publishUse();
+    this.shown.publishUse();
     return isFree;
   }
 
@@ -454,7 +447,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   onDrain(): void {
     if (this.isClosed) return;
     this.lastUseMs = this.server.store.clock.unixMs;
-    this.publishUse();
+    this.shown.publishUse();
     if (!this.output.isPaused) return;
     this.output.isPaused = false;
     this.resume();
@@ -542,86 +535,12 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     this.isMonitoring = true;
     this.findUnusual();
     this.server.monitors.join(this);
-    this.publishFlags();
+    this.shown.publishFlags();
     return true;
   }
 
-  private get flags(): number {
-    return (
-      (this.isUnix ? FLAG_UNIX : 0) |
-      (this.noEvict ? FLAG_NO_EVICT : 0) |
-      (this.noTouch ? FLAG_NO_TOUCH : 0) |
-      (this.readonlyMode ? FLAG_READONLY : 0) |
-      (this.isClosing ? FLAG_CLOSING : 0) |
-      (this.isMonitoring ? FLAG_MONITOR : 0) |
-      (this.isPostponed ? FLAG_BLOCKED : 0) |
-      (this.isDeaf ? FLAG_DEAF : 0)
-    );
-  }
-
   publish(): void {
-    const { row, db, flags, kind, proto, name, libName, libVersion } = this;
-    this.server.clients.setState({ row, db, flags, kind, proto, name, libName, libVersion });
-  }
-
-  private publishFlags(): void {
-    if (!this.isClosed) this.server.clients.setFlags(this.row, this.flags);
-  }
-
-  private publishAll(): void {
-    const { row, id, createdMs, db, flags, kind, proto, name, libName, libVersion, owner } = this;
-    this.server.clients.fill({
-      row,
-      kind,
-      descriptor: this.link.descriptor,
-      thread: this.server.thread,
-      id,
-      createdMs,
-      lastMs: createdMs,
-      db,
-      flags,
-      proto,
-      command: -1,
-      queryBytes: 0,
-      queryFreeBytes: 0,
-      outputBytes: 0,
-      argumentBytes: 0,
-      owner,
-      remote: this.remote,
-      local: this.local,
-      name,
-      libName,
-      libVersion,
-    });
-  }
-
-  private publishUse(): void {
-    if (this.isClosed) return;
-    const { parser, backlog, server } = this;
-    const isBare = parser.capacity === 0 && backlog.capacity === 0 && this.link.pending() === 0;
-    if (isBare && this.isBare) {
-      server.clients.setLast(this.row, this.lastUseMs, this.lastCommand);
-      return;
-    }
-    this.isBare = isBare;
-    const argumentBytes = parser.argumentBytes;
-    const queryBytes = backlog.length + parser.unparsed;
-    const free = parser.capacity + backlog.capacity - queryBytes - argumentBytes;
-    const outputBytes = this.link.pending();
-    server.clients.setUse(
-      this.row,
-      this.lastUseMs,
-      this.lastCommand,
-      queryBytes,
-      Math.max(0, free),
-      outputBytes,
-      argumentBytes,
-    );
-    server.clientMemory.update(
-      this,
-      queryBytes + Math.max(0, free) + argumentBytes + outputBytes,
-      parser.buffered,
-    );
+    this.shown.publish();
   }
 }
 

@@ -9,11 +9,8 @@ import type { ListenError, ListenPlace, Server, ServerFacts } from "../command/s
 import type { Link, LoopUse, RandomSource } from "../env/env.ts";
 import type { OomScoreFile } from "../env/oom-score.ts";
 import type { Usage } from "../env/usage.ts";
-import { expireSlice } from "../keyspace/expiry.ts";
-import { freeGarbageSlice } from "../keyspace/garbage.ts";
 import { GAUGES, STAT_NAMES, type Stats, statIndex } from "../keyspace/stats.ts";
 import type { Store } from "../keyspace/store.ts";
-import { H_GARBAGE } from "../memory/layout.ts";
 import type { LockCounters, Waiting } from "../memory/lock.ts";
 import { MAX_CLIENTS } from "../protocol/errors.ts";
 import type { ParserLimits } from "../protocol/parser.ts";
@@ -25,6 +22,7 @@ import type { Change, Config } from "./config/config.ts";
 import type { ControlEntry } from "./control-entry.ts";
 import { type ControlChannel, ControlLog } from "./control-log.ts";
 import { Dispatcher } from "./dispatch.ts";
+import { Housekeeping } from "./housekeeping.ts";
 import { LoopMeter } from "./info/loop-meter.ts";
 import { Rates } from "./info/rates.ts";
 import type { LatencyEvents } from "./latency-events.ts";
@@ -39,20 +37,14 @@ import { ClientSession } from "./session.ts";
 import type { SlowLog } from "./slow-log.ts";
 import type { Topology } from "./topology.ts";
 
-/** Records freed or expired under one lock, and locks taken in one tick. */
-const SLICE_RECORDS = 512;
-const TICK_BUDGET_MS = 1;
-
 const RECEIVED = statIndex("connections_received");
 const ARRIVED = statIndex("connections_arrived");
 const REJECTED = statIndex("connections_rejected");
 const CURRENT = statIndex("connections_current");
 const PARKED = statIndex("parked_sessions");
 const HEAP_USED = statIndex("js_heap_used");
-const EXPIRE_USEC = statIndex("expire_cycle_usec");
 const RECENT_INPUT = statIndex("recent_input_buffer_max");
 const RECENT_OUTPUT = statIndex("recent_output_buffer_max");
-const TIME_CAP = statIndex("expired_time_cap_reached");
 
 export type ThreadHost = ControlChannel<ControlEntry> & {
   /** Makes another thread look at its parked sessions and kill words. */
@@ -139,12 +131,8 @@ export class ThreadServer implements Server {
   private readonly allStats: readonly Stats[];
   private readonly allCommandStats: readonly CommandStats[];
   private readonly controlLog: ControlLog<ControlEntry>;
-  private activeExpire = true;
+  private readonly house: Housekeeping;
   private isCronPaused = false;
-  private expiryShard = 0;
-  /** Shards that this thread looks after: this one and every so many on. */
-  private shareFirst: number;
-  private shareStep: number;
   /** What `port` was set to at the start; its listener is in the facts. */
   private readonly portAtStart: number;
   private isEnding = false;
@@ -176,10 +164,13 @@ export class ThreadServer implements Server {
     this.threads = parts.threads;
     this.shards = parts.store.shards;
     this.dispatcher = new Dispatcher(this, parts.waiting, parts.counters);
-    this.memory = new MemoryGate(this.store, this.dispatcher, this.threads, this.memoryHost());
-    this.expiryShard = parts.thread;
-    this.shareFirst = parts.thread;
-    this.shareStep = parts.threads;
+    this.memory = new MemoryGate(
+      this.store,
+      this.dispatcher.locks,
+      this.threads,
+      this.memoryHost(),
+    );
+    this.house = new Housekeeping(this);
     const own = parts.stats.filter((_, row) => this.threadOfRow(row) === parts.thread);
     this.rates = new Rates(own, parts.store.clock.monotonicMs());
     this.loopMeter = new LoopMeter(this.stats, parts.host.loopUse());
@@ -225,7 +216,7 @@ export class ThreadServer implements Server {
         this.configChanged();
         return;
       case "active-expire":
-        this.activeExpire = entry.on;
+        this.house.isExpiring = entry.on;
         return;
       case "cron-paused":
         this.isCronPaused = entry.on;
@@ -258,11 +249,11 @@ export class ThreadServer implements Server {
 
   /** What the control log came to: entries that bring a thread that comes late to the same state. */
   settings(): ControlEntry[] {
-    const { config, monitors, pause, activeExpire } = this;
+    const { config, monitors, pause, house } = this;
     const nowMs = this.store.clock.unixMs;
     return [
       { kind: "config", changes: config.changes() },
-      { kind: "active-expire", on: activeExpire },
+      { kind: "active-expire", on: house.isExpiring },
       { kind: "cron-paused", on: this.isCronPaused },
       { kind: "replication-id", id: this.replicationId },
       { kind: "pause", nowMs, ...pause.state },
@@ -526,7 +517,7 @@ export class ThreadServer implements Server {
     this.clientMemory.evict();
     if (this.isCronPaused) return false;
     this.memory.tick();
-    const hasGarbage = this.freeGarbage(TICK_BUDGET_MS * 5);
+    const hasGarbage = this.house.freeGarbage(true);
     const isBehind = this.expireDue();
     this.loopMeter.sample(this.host.loopUse(), clock.monotonicMs() - began);
     return isBehind || hasGarbage;
@@ -536,7 +527,7 @@ export class ThreadServer implements Server {
   catchUp(): boolean {
     if (this.isEnding || this.isCronPaused) return false;
     this.enterTick();
-    const hasGarbage = this.freeGarbage(TICK_BUDGET_MS);
+    const hasGarbage = this.house.freeGarbage(false);
     return this.expireDue() || hasGarbage;
   }
 
@@ -548,51 +539,12 @@ export class ThreadServer implements Server {
 
   /** From now on this thread looks after all shards, or after none. */
   keepAll(isKeeper: boolean): void {
-    this.shareFirst = isKeeper ? 0 : this.shards;
-    this.shareStep = 1;
-    this.expiryShard = 0;
+    this.house.keepAll(isKeeper);
   }
 
-  /** False for a thread beyond the last shard, which looks after none. */
-  private get isKeeper(): boolean {
-    return this.shareFirst < this.shards;
-  }
-
-  /** True if there are more keys to expire now. */
+  /** True if there are more keys to expire now; none expires while clients are paused. */
   private expireDue(): boolean {
-    if (!this.activeExpire || this.pause.isOn || !this.isKeeper) return false;
-    const { clock } = this.store;
-    const began = clock.monotonicMs();
-    const budgetMs = TICK_BUDGET_MS * this.config.activeExpireEffort;
-    let shard = this.expiryShard;
-    let isBehind = false;
-    for (let n = Math.ceil(this.shards / this.shareStep); n > 0; n--) {
-      this.dispatcher.tryShard(shard, () => {
-        if (expireSlice(this.store, shard, SLICE_RECORDS) === SLICE_RECORDS) isBehind = true;
-      });
-      shard += this.shareStep;
-      if (shard >= this.shards) shard = this.shareFirst;
-      if (clock.monotonicMs() - began > budgetMs) break;
-    }
-    this.expiryShard = shard;
-    const ms = clock.monotonicMs() - began;
-    this.stats.add(EXPIRE_USEC, ms * 1000);
-    this.dispatcher.times.event("expire-cycle", ms);
-    if (isBehind) this.stats.add(TIME_CAP, 1);
-    return isBehind;
-  }
-
-  /** True if there is more. */
-  private freeGarbage(budgetMs: number): boolean {
-    if (!this.isKeeper) return false;
-    const { clock, control } = this.store;
-    const began = clock.monotonicMs();
-    while (control[H_GARBAGE] !== 0) {
-      // What others are at, or is behind a lock, waits for the next tick.
-      if (freeGarbageSlice(this.store, this.dispatcher, SLICE_RECORDS) === 0) return false;
-      if (clock.monotonicMs() - began > budgetMs) return true;
-    }
-    return false;
+    return !this.pause.isOn && this.house.expireDue();
   }
 
   /** Once a second: idle clients, empty pages, figures that cost something. */
@@ -605,7 +557,7 @@ export class ThreadServer implements Server {
       session.everySecond(now, timeout);
     }
     this.countFor(-1);
-    this.trimShards(TICK_BUDGET_MS * 5);
+    this.house.trim();
     // Closing idle clients may have counted for another row.
     this.countFor(-1);
     this.dispatcher.countWork();
@@ -614,22 +566,6 @@ export class ThreadServer implements Server {
     this.stats.set(RECENT_INPUT, this.recent.inputBytes);
     this.stats.set(RECENT_OUTPUT, this.recent.outputBytes);
     this.rates.sample(this.store.clock.monotonicMs());
-  }
-
-  /** Gives back what is empty; of shards with many remote frees, what there is time for. */
-  private trimShards(budgetMs: number): void {
-    const { clock, heap } = this.store;
-    const began = clock.monotonicMs();
-    for (let shard = this.shareFirst; shard < this.shards; shard += this.shareStep) {
-      let isLeft = true;
-      while (isLeft) {
-        isLeft = false;
-        this.dispatcher.tryShard(shard, () => {
-          isLeft = heap.trim(shard, SLICE_RECORDS);
-        });
-        if (clock.monotonicMs() - began > budgetMs) break;
-      }
-    }
   }
 
   isThread(thread: number): boolean {
@@ -649,7 +585,7 @@ export class ThreadServer implements Server {
   }
 
   withShard(shard: number, run: () => void): boolean {
-    return this.dispatcher.withShard(shard, this.dispatcher.lastCommand, run);
+    return this.dispatcher.locks.withShard(shard, this.dispatcher.lastCommand, run);
   }
 
   usage(): Usage {
