@@ -1,11 +1,27 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alternate, figure, MissingFigure, median, pairedRatio, summarize } from "./stats.ts";
+import {
+  alternate,
+  figure,
+  MissingFigure,
+  median,
+  pairedRatio,
+  quantile,
+  summarize,
+} from "./stats.ts";
 
 test("the median of an odd and of an even number of samples, unsorted", () => {
   assert.equal(median([9, 1, 5]), 5);
   assert.equal(median([4, 1, 3, 2]), 2.5);
   assert.equal(median([100, 20, 3]), 20);
+});
+
+test("a quantile lies between two samples where no sample has that place", () => {
+  assert.equal(quantile([4, 1, 3, 2, 5], 0.25), 2);
+  assert.equal(quantile([4, 1, 3, 2], 0.25), 1.75);
+  assert.equal(quantile([1, 2], 0), 1);
+  assert.equal(quantile([1, 2], 1), 2);
+  assert.equal(quantile([7], 0.75), 7);
 });
 
 test("nothing and non-numbers have no median", () => {
@@ -15,7 +31,13 @@ test("nothing and non-numbers have no median", () => {
 });
 
 test("spread is the range over the median", () => {
-  assert.deepEqual(summarize([90, 100, 120]), { median: 100, min: 90, max: 120, spread: 0.3 });
+  assert.deepEqual(summarize([90, 100, 120]), {
+    median: 100,
+    min: 90,
+    max: 120,
+    middle: [95, 110],
+    spread: 0.3,
+  });
   assert.equal(summarize([7]).spread, 0);
   assert.equal(summarize([0, 0]).spread, 0);
 });

@@ -22,27 +22,37 @@ export function figure(name: string, value: unknown): number {
   throw new MissingFigure(`${name} is ${JSON.stringify(value) ?? "undefined"}`);
 }
 
-export function median(values: readonly number[]): number {
+/** The value that a fraction of the sorted values lies below, between two of them if need be. */
+export function quantile(values: readonly number[], fraction: number): number {
   if (values.length === 0) throw new MissingFigure("median of nothing");
   const sorted = values.map((value) => figure("sample", value)).sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] as number;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
+  const place = (sorted.length - 1) * fraction;
+  const below = sorted[Math.floor(place)] as number;
+  const above = sorted[Math.ceil(place)] as number;
+  return below + (above - below) * (place - Math.floor(place));
+}
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
 }
 
 export interface Summary {
   readonly median: number;
   readonly min: number;
   readonly max: number;
+  /** What half of the samples lie between. */
+  readonly middle: readonly [number, number];
   /** (max - min) / median, as a fraction; 0 for a single sample and for an all-zero series. */
   readonly spread: number;
 }
 
 export function summarize(values: readonly number[]): Summary {
-  const middle = median(values);
+  const center = median(values);
   const min = Math.min(...values);
   const max = Math.max(...values);
-  return { median: middle, min, max, spread: max === min ? 0 : (max - min) / Math.abs(middle) };
+  const middle = [quantile(values, 0.25), quantile(values, 0.75)] as const;
+  const spread = max === min ? 0 : (max - min) / Math.abs(center);
+  return { median: center, min, max, middle, spread };
 }
 
 /** Ratio a/b of each pair, summarized. Pairs are measured back to back, so drift cancels. */

@@ -40,7 +40,10 @@ test("numbers keep the digits that say something", () => {
   assert.equal(formatNumber(123.45), "123.5");
   assert.equal(formatNumber(1234567.8), "1,234,568");
   assert.equal(formatPercent(-0.0523), "-5.23%");
-  assert.equal(formatRatio({ median: 0.944, min: 0.9, max: 1, spread: 0 }), "0.94x (0.90..1.00)");
+  assert.equal(
+    formatRatio({ median: 0.944, min: 0.9, max: 1, middle: [0.9, 1], spread: 0 }),
+    "0.94x (0.90..1.00)",
+  );
 });
 
 test("round counts are abbreviated, others are not", () => {
