@@ -72,6 +72,7 @@ test("a flush of few keys frees them and the roots itself", () => {
     assert.equal(t.heap.control[H_GARBAGE_COUNT], 301);
     freeGarbage(t.store);
     assert.equal(unitsUsed(t), 0);
+    assert.equal(t.store.stats.sum("lazyfreed_objects"), (round + 1) * (512 + 301 + 512));
     t.check();
   }
 });

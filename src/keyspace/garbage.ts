@@ -60,18 +60,16 @@ export function emptyDatabase(db: Database, atOnceMax: number = FREED_AT_ONCE_MA
     keys += keysOfShard(db, shard);
   }
   const isSmall = keys <= atOnceMax;
-  if (!isWhole && isSmall) {
-    if (keys > 0) freeSlots(db);
+  let pointer = 0;
+  if (isWhole) pointer = db.detachRoots();
+  else if (!isSmall) pointer = detachSlots(db);
+  if (pointer !== 0 && !isSmall) {
+    put(store, rootsAt(store, pointer), keys);
     return keys;
   }
-  const pointer = isWhole ? db.detachRoots() : detachSlots(db);
-  if (pointer === 0) {
-    if (keys > 0) freeSlots(db);
-  } else if (isSmall) {
-    freeNow(store, pointer);
-  } else {
-    put(store, rootsAt(store, pointer), keys);
-  }
+  if (pointer !== 0) freeNow(store, pointer);
+  else if (keys > 0) freeSlots(db);
+  store.stats.add(FREED, keys);
   return keys;
 }
 

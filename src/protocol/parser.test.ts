@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Args } from "../base/args.ts";
 import { latin1Bytes } from "../base/bytes.ts";
+import { UNIT_BYTES } from "../limits.ts";
 import type { Heap } from "../memory/heap.ts";
 import { MIB, newHeaps, unitsUsed } from "../memory/heap-test-support.ts";
 import { ADMITTED, COMPLETE, NEED_MORE, Parser, type ParserLimits } from "./parser.ts";
@@ -57,10 +58,35 @@ test("what a request of many or long arguments took is given up when it is finis
   assert.equal(parser.args.count, 100_001);
   parser.finish();
   assert.ok(parser.args.start.length <= 1024, `${parser.args.start.length} places`);
+  assert.equal(parser.capacity, 0);
+  assert.equal(parser.args.buffer.length, 0);
+  assert.equal(parser.args.view.byteLength, 0);
   assert.equal(feed(parser, request(["SET", "k", "v".repeat(200_000)]), 1400), 1);
   assert.ok(unitsUsed(heap) > 0);
   parser.finish();
   assert.equal(unitsUsed(heap), 0);
+});
+
+test("trimmed between requests it holds nothing, within one what has come of it", () => {
+  const { parser, heap } = newParser();
+  const words = ["SET", "", "key".repeat(3000), "v".repeat(100_000), "end"];
+  const bytes = request(words);
+  for (let cut = 1; cut < bytes.length; cut += cut > 9100 && cut < 109_000 ? 4999 : 13) {
+    assert.equal(feed(parser, request(["SET", "k", "v".repeat(20_000)]), 1400), 1);
+    parser.finish();
+    parser.trim();
+    assert.equal(parser.capacity + parser.args.buffer.length + parser.args.view.byteLength, 0);
+    assert.equal(parser.feed(bytes, 0, cut, LIMITS), NEED_MORE);
+    parser.trim();
+    const held = parser.buffered + unitsUsed(heap) * UNIT_BYTES;
+    assert.equal(parser.capacity, held, `cut at ${cut}`);
+    assert.equal(parser.feed(bytes, cut, bytes.length, LIMITS), COMPLETE);
+    assert.deepEqual(
+      words.map((_, i) => parser.args.text(i)),
+      words,
+    );
+    parser.finish();
+  }
 });
 
 test("what is announced is not held before it comes", () => {

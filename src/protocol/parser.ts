@@ -340,11 +340,29 @@ export class Parser {
       for (const big of bigs) if (big && big.block !== 0) this.heap.freeLarge(big.block);
       this.args.bigs = null;
     }
-    if (this.buffer.length > KEEP_BYTES) {
-      this.buffer = NO_BYTES;
-      this.view = NO_VIEW;
-    }
+    if (this.buffer.length > KEEP_BYTES) this.giveUp();
     this.args.shrink();
+  }
+
+  /** For a client that has been silent: gives up the room that holds nothing. */
+  trim(): void {
+    const held = this.buffered;
+    if (held === 0) {
+      this.giveUp();
+    } else if (held < this.buffer.length) {
+      this.buffer = this.buffer.slice(0, held);
+      this.view = new DataView(this.buffer.buffer);
+    }
+  }
+
+  /** The buffer holds nothing that will be read. */
+  private giveUp(): void {
+    const { args } = this;
+    this.buffer = NO_BYTES;
+    this.view = NO_VIEW;
+    // They point to the buffer of the last request.
+    args.buffer = NO_BYTES;
+    args.view = NO_VIEW;
   }
 
   /** Gives up whatever is held: the session ends. */

@@ -86,6 +86,31 @@ test("qbuf, qbuf-free and argv-mem of a request that has come in part", () => {
   assert.equal(memory(a, b), CLIENT_BYTES + 1024);
 });
 
+test("a client that is silent for 2 seconds keeps no room for requests", () => {
+  const server = new TestServer();
+  const [a, b] = [server.connect(), server.connect({ thread: 1 })];
+  const buffers = (): string => {
+    return / (qbuf=.*) multi-mem/.exec(a.text(`CLIENT LIST ID ${b.session.id}`))?.[1] ?? "";
+  };
+  const value = "v".repeat(3000);
+  b.send(`*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$3000\r\n${value.slice(1)}`);
+  assert.equal(b.send("v\r\n"), "+OK\r\n");
+  assert.equal(buffers(), "qbuf=0 qbuf-free=4096 argv-mem=0");
+  server.advance(2000);
+  server.slowTick();
+  assert.equal(buffers(), "qbuf=0 qbuf-free=4096 argv-mem=0");
+  server.advance(1);
+  server.slowTick();
+  assert.equal(buffers(), "qbuf=0 qbuf-free=0 argv-mem=0");
+  assert.equal(memory(a, b), CLIENT_BYTES);
+  b.send("*2\r\n$3\r\nGET\r\n$1\r");
+  assert.equal(buffers(), "qbuf=3 qbuf-free=1018 argv-mem=3");
+  server.advance(2001);
+  server.slowTick();
+  assert.equal(buffers(), "qbuf=3 qbuf-free=0 argv-mem=3");
+  assert.equal(b.send("\nk\r\n"), `$3000\r\n${value}\r\n`);
+});
+
 test("INFO has the largest buffers of the last seconds", () => {
   const server = new TestServer();
   const [a, b] = [server.connect(), server.connect({ thread: 1 })];

@@ -37,6 +37,8 @@ const QUERY_LIMIT = statIndex("query_limit_disconnections");
 const PROTOCOL_ERRORS = statIndex("protocol_errors");
 const BLOCKED = statIndex("blocked_clients");
 const EVICTED = statIndex("evicted_clients");
+/** How long a silent client keeps room for a request, as in Redis. */
+const KEEP_BUFFER_MS = 2000;
 /** Bytes of a request that is too long which the log shows. */
 const SHOWN_BYTES = 64;
 
@@ -440,8 +442,14 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   /** Idle time and output limits, which must hold for a client that does nothing as well. */
   everySecond(unixMs: number, timeoutSeconds: number): void {
     if (this.output.everySecond()) this.lastUseMs = unixMs;
-    const idle = unixMs - this.lastUseMs > timeoutSeconds * 1000;
-    if (timeoutSeconds > 0 && idle && !this.hasWork && !this.isMonitoring) this.destroy();
+    if (this.hasWork) return;
+    const idleMs = unixMs - this.lastUseMs;
+    if (timeoutSeconds > 0 && idleMs > timeoutSeconds * 1000 && !this.isMonitoring) {
+      this.destroy();
+    } else if (idleMs > KEEP_BUFFER_MS && this.parser.capacity > 0) {
+      this.parser.trim();
+      this.shown.publishUse();
+    }
   }
 
   onDrain(): void {
