@@ -13,6 +13,7 @@ import { ADMITTED, COMPLETE, NEED_MORE, Parser, type ParserLimits } from "./pars
 
 const LIMITS: ParserLimits = {
   bulkMax: 512 * MIB,
+  queryMax: 2 ** 40,
   unauthenticated: false,
   admitLong: () => ADMITTED,
 };

@@ -22,6 +22,8 @@ export const NEED_MORE = 2;
 export const FAILED = 3;
 /** There is no room for a long argument: feed the rest again later. */
 export const NO_ROOM = 4;
+/** More has come of one argument, or is its end, than the limit allows. */
+export const OVER_LIMIT = 5;
 
 const LF = 10;
 const CR = 13;
@@ -44,6 +46,8 @@ const KEEP_BYTES = 65536;
 export type ParserLimits = {
   /** proto-max-bulk-len. */
   bulkMax: number;
+  /** client-query-buffer-limit: most bytes of one argument and its "\r\n" that are received. */
+  queryMax: number;
   /** A session that has to authenticate may only send short requests. */
   unauthenticated: boolean;
   /** Whether a long argument may have a block: ADMITTED, REFUSED or LATER. */
@@ -128,6 +132,8 @@ export class Parser {
       if (this.state === BULK_ROOM && !this.getsBlock(limits)) return this.stop(at, NO_ROOM);
       if (this.state === BULK) {
         at = this.takeBulk(chunk, at, end);
+        const received = this.bulkLength + 2 - this.bulkLeft;
+        if (received > limits.queryMax) return this.stop(at, OVER_LIMIT);
         if (this.bulkLeft > 0) return this.stop(at, NEED_MORE);
         this.finishArgument();
         if (this.args.count === this.wanted) return this.complete(at);
@@ -228,7 +234,8 @@ export class Parser {
   /** Gives a long argument its block, or none if there is no memory. False if it is to wait. */
   private getsBlock(limits: ParserLimits): boolean {
     const bytes = this.bulkLength;
-    const verdict = limits.admitLong(bytes);
+    // What will not come to its end needs no place to stay.
+    const verdict = bytes + 2 > limits.queryMax ? REFUSED : limits.admitLong(bytes);
     if (verdict === LATER) return false;
     this.state = BULK;
     const block = verdict === ADMITTED ? makeBigBlock(this.heap, bytes) : 0;

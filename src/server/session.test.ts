@@ -231,6 +231,57 @@ describe("client-output-buffer-limit", () => {
   });
 });
 
+describe("client-query-buffer-limit", () => {
+  const LIMIT = 1 << 20;
+  const serverWithLimit = (): TestServer =>
+    new TestServer({ settings: { "client-query-buffer-limit": String(LIMIT) } });
+
+  /** As a client sends it: in pieces. */
+  function sendAll(client: TestClient, text: string): void {
+    for (let at = 0; at < text.length && !client.isClosed; at += 65_536) {
+      client.send(text.slice(at, at + 65_536));
+    }
+  }
+
+  test("is for one argument and its end", () => {
+    const server = serverWithLimit();
+    const watcher = server.connect();
+    let closed = 0;
+    for (const [lengths, isClosed] of [
+      [[LIMIT - 3], false],
+      [[LIMIT - 2], false],
+      [[LIMIT - 2, LIMIT - 2, LIMIT - 2], false],
+      [[LIMIT - 1], true],
+      [[LIMIT + 100], true],
+      [[10, LIMIT - 1], true],
+      [[LIMIT - 2, LIMIT - 1], true],
+    ] as const) {
+      const client = server.connect();
+      const words = lengths.flatMap((length, i) => [`k${i}`, "v".repeat(length)]);
+      sendAll(client, request(["MSET", ...words]));
+      assert.equal(client.isClosed, isClosed, String(lengths));
+      assert.equal(client.link.sent, isClosed ? "" : "+OK\r\n");
+      if (isClosed) closed++;
+    }
+    const counter = "client_query_buffer_limit_disconnections";
+    assert.equal(watcher.info("stats").get(counter), String(closed));
+    assert.equal(watcher.say("DEBUG HEAP-CHECK"), "+OK\r\n");
+  });
+
+  test("gives no memory to an argument that is announced beyond it", () => {
+    const server = serverWithLimit();
+    const [watcher, client] = [server.connect(), server.connect()];
+    const used = (): number => Number(watcher.info("memory").get("used_memory"));
+    const before = used();
+    client.send(`*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$${LIMIT * 8}\r\n${"v".repeat(1000)}`);
+    assert.ok(!client.isClosed);
+    assert.ok(used() - before < LIMIT / 4, `${used() - before} bytes`);
+    sendAll(client, "v".repeat(LIMIT));
+    assert.ok(client.isClosed);
+    assert.match(server.logged.join("\n"), /Closing client that reached max query buffer length/);
+  });
+});
+
 test("timeout does not cut a client that takes a long reply slowly", () => {
   const server = new TestServer({ settings: { timeout: "10" } });
   const client = server.connect();

@@ -14,7 +14,7 @@ import type { Link, LinkHandler } from "../env/env.ts";
 import { statIndex } from "../keyspace/stats.ts";
 import { BIG_ARGUMENT_BYTES, QUERY_BYTES_MAX } from "../limits.ts";
 import { OOM } from "../protocol/errors.ts";
-import { COMPLETE, FAILED, NO_ROOM, Parser } from "../protocol/parser.ts";
+import { COMPLETE, FAILED, NO_ROOM, OVER_LIMIT, Parser } from "../protocol/parser.ts";
 import type { Reply } from "../protocol/reply.ts";
 import { ODD, scan } from "../protocol/scan.ts";
 import { Backlog } from "./backlog.ts";
@@ -221,16 +221,12 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
         return at;
       }
       if (result === COMPLETE && !this.runParsed(reply)) return at;
-      if (parser.unparsed > this.queryMax || parser.buffered > QUERY_BYTES_MAX) {
+      if (result === OVER_LIMIT || parser.buffered > QUERY_BYTES_MAX) {
         this.overQueryLimit(chunk, start, end);
         return end;
       }
     }
     return at;
-  }
-
-  private get queryMax(): number {
-    return Math.min(this.server.config.queryBufferMax, QUERY_BYTES_MAX);
   }
 
   /** Runs the request that the parser holds. False if the session cannot go on now. */
@@ -350,7 +346,8 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     const { backlog } = this;
     backlog.keep(chunk, start, end);
     if (this.isPostponed) {
-      if (backlog.length > this.queryMax) this.overQueryLimit(backlog.bytes, 0, backlog.length);
+      const most = this.server.parserLimits.queryMax;
+      if (backlog.length > most) this.overQueryLimit(backlog.bytes, 0, backlog.length);
       return;
     }
     const most = Math.min(OUTPUT_PAUSE_BYTES, this.server.config.queryBufferMax / 2);

@@ -11,6 +11,7 @@ import type { OomScoreFile } from "../env/oom-score.ts";
 import type { Usage } from "../env/usage.ts";
 import { GAUGES, STAT_NAMES, type Stats, statIndex } from "../keyspace/stats.ts";
 import type { Store } from "../keyspace/store.ts";
+import { QUERY_BYTES_MAX } from "../limits.ts";
 import type { LockCounters, Waiting } from "../memory/lock.ts";
 import { MAX_CLIENTS } from "../protocol/errors.ts";
 import type { ParserLimits } from "../protocol/parser.ts";
@@ -115,6 +116,7 @@ export class ThreadServer implements Server {
   readonly reply: Reply = new Reply();
   readonly parserLimits: ParserLimits = {
     bulkMax: 0,
+    queryMax: 0,
     unauthenticated: false,
     admitLong: (bytes) => this.memory.admitArgument(bytes),
   };
@@ -354,6 +356,7 @@ export class ThreadServer implements Server {
 
   private configChanged(): void {
     this.parserLimits.bulkMax = this.config.bulkMax;
+    this.parserLimits.queryMax = Math.min(this.config.queryBufferMax, QUERY_BYTES_MAX);
     this.store.bulkMax = this.config.bulkMax;
     this.store.rdbCompression = this.config.rdbCompression;
     this.store.rdbWriteVersion = this.config.rdbWriteVersion;

@@ -137,7 +137,8 @@ export const NETWORK: readonly Directive[] = [
     default: "1073741824",
     set: "live",
     support: "works",
-    summary: "Unfinished request of a client beyond which it is disconnected.",
+    summary:
+      "Argument, or commands that wait behind CLIENT PAUSE, beyond which a client is closed.",
   },
   {
     name: "proto-max-bulk-len",
