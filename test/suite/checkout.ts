@@ -4,7 +4,8 @@
  *   - before each block it sends FUNCTION FLUSH, which a server without functions refuses;
  *   - it starts src/valkey-cli and src/valkey-benchmark, for which redis-cli and redis-benchmark
  *     stand in;
- *   - after an error between cases it takes a server off its stack twice, and ends.
+ *   - after an error between cases it takes a server off its stack twice, and ends;
+ *   - it does not print which case begins, so that nobody sees that an error was within one.
  */
 import {
   cpSync,
@@ -19,6 +20,9 @@ import path from "node:path";
 import { toolPath } from "../support/environment.ts";
 import { temporaryFolder } from "../support/ports.ts";
 import { UsageError } from "./options.ts";
+
+/** In Tcl: prints the mark of a case that begins. */
+const SAY_BEGIN = 'puts "\\[testing\\]: $$data"';
 
 export function copyCheckout(from: string): string {
   const runner = path.join(from, "tests", "test_helper.tcl");
@@ -37,6 +41,9 @@ export function copyCheckout(from: string): string {
       /^( *)\} else \{\n[^\n]*\n *error \$error \$backtrace$/m,
       '$1    dict unset srv "client"\n$1    lappend ::servers $$srv\n$&',
     ],
+  ]);
+  replaceInFile(path.join(to, "tests", "test_helper.tcl"), [
+    [/^( *)set ::active_clients_task\(\$fd\) "\(IN PROGRESS\) \$data"$/m, `$&\n$1${SAY_BEGIN}`],
   ]);
   return to;
 }

@@ -61,7 +61,7 @@ test("what redis-server passes and we do not is listed, with its reason or witho
       ["ahead", ""],
     ]),
   ];
-  const { missing, ahead, unused } = compare(redis, ours, REASONS);
+  const { missing, ahead, stale, unused } = compare(redis, ours, REASONS);
   assert.deepEqual(
     missing.map(({ name, reason }) => [name, reason?.category]),
     [
@@ -72,10 +72,61 @@ test("what redis-server passes and we do not is listed, with its reason or witho
     ],
   );
   assert.deepEqual(ahead, [{ unit: "u", name: "ahead" }]);
-  assert.deepEqual(unused, ["u: never"]);
-  const text = comparisonText({ missing, ahead, unused });
+  assert.deepEqual(stale, ["u: never: there is no such case"]);
+  assert.deepEqual(unused, []);
+  const text = comparisonText({ missing, ahead, stale, unused });
   assert.match(text, /4 cases that redis-server passes do not pass here\.\n2 have a reason:/);
   assert.match(text, /2 have none:\n {2}u: twice\n {6}the second time\n {2}u: not run/);
+});
+
+test("a reason is stale when its case passes or is gone, and idle when both servers fail it", () => {
+  const names = ["MOVE a", "MOVE b", "both fail", "gone"];
+  const reasons: Reasons = {
+    errors: [],
+    cases: ["/^MOVE", "both fail", "/^no", "MOVE a"].map((name) => {
+      return { unit: "u", case: name, category: "ours", reason: "because" };
+    }),
+  };
+  const run = (...details: string[]): UnitResult[] => {
+    return [
+      result(
+        "u",
+        details.map((detail, i) => [names[i] as string, detail]),
+      ),
+    ];
+  };
+  const judged = compare(run("", "", "x"), run("x", "", "x"), reasons);
+  assert.deepEqual(judged.stale, ["u: MOVE b: it passes", "u: /^no: there is no such case"]);
+  assert.deepEqual(judged.unused, ["u: both fail"]);
+  const { stale } = compare(run("x", "x", "x"), run("", "x", "x"), reasons);
+  assert.deepEqual(stale.slice(0, 1), ["u: MOVE a: it passes"]);
+  assert.deepEqual(stale.at(-1), "u: MOVE a: it passes");
+});
+
+test("a case that did not run is put down to the last error in front of it", () => {
+  const theirs = result(
+    "u",
+    ["a", "b", "c", "d"].map((name) => [name, ""]),
+  );
+  const broken = [
+    { after: '"a"', detail: "no cluster" },
+    { after: '"c"', detail: "no group" },
+  ];
+  const own = {
+    ...result("u", [
+      ["a", ""],
+      ["c", ""],
+    ]),
+    broken,
+  };
+  const { missing } = compare([theirs], [own], { cases: [], errors: [] });
+  assert.deepEqual(
+    missing.map(({ name, detail }) => [name, detail]),
+    [
+      ["b", 'not run: after "a" came no cluster'],
+      ["d", 'not run: after "c" came no group'],
+    ],
+  );
 });
 
 test("the table has a row for each unit and server and a sum for each server", () => {
@@ -128,7 +179,12 @@ test("options", () => {
     "tests/unit/scan.tcl",
     "--threads",
     "4",
+    "--only",
+    "one case",
+    "--only",
+    "/^SCAN",
   ]);
+  assert.deepEqual(options.only, ["one case", "/^SCAN"]);
   assert.deepEqual(options.units, ["unit/scan"]);
   assert.deepEqual(options.servers, ["redis-server", "zerohop"]);
   assert.equal(options.threads, 4);

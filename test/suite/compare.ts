@@ -2,7 +2,7 @@
  * Which cases redis-server passes and we do not, each with its reason or without one, and the
  * tables that the suite prints.
  */
-import { CATEGORIES, type Reason, type Reasons, reasonFor } from "./reasons.ts";
+import { CATEGORIES, matchesName, type Reason, type Reasons, reasonFor } from "./reasons.ts";
 import type { UnitResult } from "./run-unit.ts";
 
 export type Missing = { unit: string; name: string; detail: string; reason: Reason | undefined };
@@ -11,7 +11,9 @@ export type Comparison = {
   missing: Missing[];
   /** Cases that pass here and not there. */
   ahead: { unit: string; name: string }[];
-  /** Reasons for cases of the units that were run that no case needed. */
+  /** Cases with a reason of their own that passed here, and reasons for cases that there are not. */
+  stale: string[];
+  /** Reasons of cases that neither server passed. */
   unused: string[];
 };
 
@@ -34,35 +36,57 @@ export function compare(
   ours: readonly UnitResult[],
   reasons: Reasons,
 ): Comparison {
-  const result: Comparison = { missing: [], ahead: [], unused: [] };
-  const used = new Set<Reason>();
+  const result: Comparison = { missing: [], ahead: [], stale: [], unused: [] };
   for (const theirs of redis) {
     const own = ours.find(({ unit }) => unit === theirs.unit);
     if (own === undefined) continue;
     const known = tally(own);
-    for (const [name, { passed }] of tally(theirs)) {
-      const entry = known.get(name);
-      if (passed <= (entry?.passed ?? 0)) continue;
-      const detail = entry?.detail ?? whyNotRun(own, name);
-      const reason = reasonFor(reasons, theirs.unit, name, detail);
-      if (reason !== undefined) used.add(reason);
-      result.missing.push({ unit: theirs.unit, name, detail, reason });
-    }
     const there = tally(theirs);
+    const before: string[] = [];
+    for (const [name, { passed }] of there) {
+      const entry = known.get(name);
+      if (passed > (entry?.passed ?? 0)) {
+        const detail = entry?.detail ?? whyNotRun(own, name, before);
+        const reason = reasonFor(reasons, theirs.unit, name, detail);
+        result.missing.push({ unit: theirs.unit, name, detail, reason });
+      }
+      before.push(name);
+    }
     for (const [name, { passed }] of known) {
       if (passed > (there.get(name)?.passed ?? 0)) result.ahead.push({ unit: own.unit, name });
     }
-  }
-  const units = new Set(redis.map(({ unit }) => unit));
-  for (const one of reasons.cases) {
-    if (units.has(one.unit) && !used.has(one)) result.unused.push(`${one.unit}: ${one.case}`);
+    judgeReasons(reasons, own.unit, there, known, result);
   }
   return result;
 }
 
-function whyNotRun(own: UnitResult, name: string): string {
+/** Sorts out the reasons of a unit's own cases that do not hold, and those not needed. */
+function judgeReasons(
+  reasons: Reasons,
+  unit: string,
+  theirs: Tally,
+  ours: Tally,
+  result: Comparison,
+): void {
+  const names = [...new Set([...theirs.keys(), ...ours.keys()])];
+  for (const one of reasons.cases) {
+    if (one.unit !== unit) continue;
+    const meant = names.filter((name) => matchesName(one.case, name));
+    if (meant.length === 0) result.stale.push(`${unit}: ${one.case}: there is no such case`);
+    let isNeeded = false;
+    for (const name of meant) {
+      const [there, here] = [theirs.get(name)?.passed ?? 0, ours.get(name)?.passed ?? 0];
+      if (there > here) isNeeded = true;
+      else if (here > 0) result.stale.push(`${unit}: ${name}: it passes`);
+    }
+    if (meant.length > 0 && !isNeeded) result.unused.push(`${unit}: ${one.case}`);
+  }
+}
+
+/** `before` are the cases in front of it, of which the last was followed by what stopped us. */
+function whyNotRun(own: UnitResult, name: string, before: readonly string[]): string {
   if (own.skipped.includes(name)) return "not run: it was skipped";
-  const last = own.broken.at(-1);
+  const last = own.broken.findLast(({ after }) => before.some((one) => after === `"${one}"`));
   if (last !== undefined) return `not run: after ${last.after} came ${last.detail}`;
   return `not run: ${own.aborted ?? "nobody knows why"}`;
 }
@@ -127,7 +151,7 @@ function formatRows(rows: readonly (readonly string[])[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-export function comparisonText({ missing, ahead, unused }: Comparison): string {
+export function comparisonText({ missing, ahead, stale, unused }: Comparison): string {
   const lines: string[] = [];
   const open = missing.filter(({ reason }) => reason === undefined);
   const explained = missing.length - open.length;
@@ -146,7 +170,9 @@ export function comparisonText({ missing, ahead, unused }: Comparison): string {
   }
   lines.push(`${ahead.length} cases pass here and not there:`);
   for (const { unit, name } of ahead) lines.push(`  ${unit}: ${name}`);
-  lines.push(`${unused.length} reasons are for cases that need none:`);
+  lines.push(`${unused.length} reasons are for cases that redis-server did not pass either:`);
   for (const one of unused) lines.push(`  ${one}`);
+  lines.push(`${stale.length} reasons are not true:`);
+  for (const one of stale) lines.push(`  ${one}`);
   return `${lines.join("\n")}\n`;
 }

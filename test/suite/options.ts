@@ -14,6 +14,8 @@ export type SuiteOptions = {
   threads: number | null;
   /** Seconds without a result after which a case counts as hung. */
   timeoutSeconds: number;
+  /** Names and patterns of the only cases to run, as in the runner; empty for all. */
+  only: readonly string[];
   /** Folder that the output of every run goes to; null to keep none. */
   logs: string | null;
 };
@@ -42,6 +44,7 @@ export const UNITS: readonly string[] = [
 export const HELP: string = `npm run suite -- --valkey DIR [options]
   --valkey DIR      checkout of Valkey whose tests are run; it is copied, not changed
   --unit NAME       a unit such as unit/type/string; may be repeated; default: a list of ${UNITS.length}
+  --only CASE       a case by its name, or by "/" and a regular expression; may be repeated
   --server NAME     zerohop or redis-server; default: both, and a comparison
   --mode MODE       external: a fresh server for each unit (default);
                     normal: the runner starts what it needs, with us in its place
@@ -56,6 +59,7 @@ const TIMEOUT_SECONDS = 120;
 
 export function parseOptions(args: readonly string[]): SuiteOptions {
   const units: string[] = [];
+  const only: string[] = [];
   const options = {
     valkey: "",
     servers: ["redis-server", "zerohop"] as readonly ServerName[],
@@ -74,6 +78,9 @@ export function parseOptions(args: readonly string[]): SuiteOptions {
         break;
       case "--unit":
         units.push(value.replace(/^tests\//, "").replace(/\.tcl$/, ""));
+        break;
+      case "--only":
+        only.push(value);
         break;
       case "--server":
         options.servers = [oneOf(name, value, ["zerohop", "redis-server"])];
@@ -95,7 +102,7 @@ export function parseOptions(args: readonly string[]): SuiteOptions {
     }
   }
   if (options.valkey === "") throw new UsageError("--valkey names no checkout");
-  return { ...options, units: units.length === 0 ? UNITS : units };
+  return { ...options, only, units: units.length === 0 ? UNITS : units };
 }
 
 function oneOf<T extends string>(name: string, value: string, known: readonly T[]): T {

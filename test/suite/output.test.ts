@@ -52,6 +52,33 @@ test("cases, what was left out, and errors between cases", () => {
   assert.equal(output.hung, null);
 });
 
+test("an error within a case fails it, though the runner says that it passed", () => {
+  const output = parseOutput(
+    "[testing]: one\n[err]: no command 'x'\n  while executing\n[ok]: one (3 ms)\n" +
+      "[testing]: two\n[ok]: two (1 ms)\n[err]: between\n" +
+      "[testing]: three\n[err]: Can't start the Valkey server\nCONFIGURATION:\nport 1\nERROR:\nbad\n" +
+      "[err]: Can't start the Valkey server\nCONFIGURATION:\nport 1\nERROR:\nline 1\n" +
+      "[err]: then this\n[err]: three in tests/unit/x.tcl\nexpected more\n" +
+      "[testing]: four\n[err]: Can't start the Valkey server\nCONFIGURATION:\nport 1\nERROR:\nbad\n" +
+      "[err]: Can't start the Valkey server\nCONFIGURATION:\nport 1\nERROR:\nline 1\n" +
+      "[err]: then this\n[ok]: four (9 ms)\n[1/1 done]: unit/x (2 seconds)\n",
+  );
+  assert.deepEqual(output.cases, [
+    { name: "one", passed: false, detail: "no command 'x'\nwhile executing" },
+    { name: "two", passed: true, detail: "" },
+    { name: "three", passed: false, detail: "expected more" },
+    { name: "four", passed: false, detail: "Can't start the Valkey server\nline 1" },
+  ]);
+  assert.deepEqual(output.broken, [{ after: '"two"', detail: "between\n" }]);
+});
+
+test("a server that does not start between cases says so once, and why", () => {
+  const no = (text: string): string =>
+    `[err]: Can't start the Valkey server\nCONFIGURATION:\nport 1\nERROR:\n${text}\n`;
+  const { broken } = parseOutput(`[ok]: one (1 ms)\n${no("bad")}${no("line 1")}`);
+  assert.deepEqual(broken, [{ after: '"one"', detail: "Can't start the Valkey server\nline 1" }]);
+});
+
 test("a runner that gives up", () => {
   const output = parseOutput(
     "[ok]: one (1 ms)\n[exception]: Executing test client: broken pipe.\n  at line 3\n",

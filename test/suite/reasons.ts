@@ -17,6 +17,7 @@ export const CATEGORIES = {
   users: "needs ACL or passwords",
   persistence: "needs snapshots or the append-only file",
   replication: "needs a replica, a replication stream or MIGRATE",
+  cluster: "needs a cluster of processes",
   modules: "needs modules, which are C",
   "newer than 7.4": "shows what Redis 7.4 does not do",
   ours: "we do otherwise on purpose; docs/limits.md says so",
@@ -96,7 +97,7 @@ export function reasonFor(
   );
 }
 
-function matchesName(pattern: string, name: string): boolean {
+export function matchesName(pattern: string, name: string): boolean {
   return pattern.startsWith("/") ? new RegExp(pattern.slice(1)).test(name) : pattern === name;
 }
 

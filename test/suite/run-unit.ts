@@ -61,6 +61,7 @@ async function runOnce(run: UnitRun, skip: readonly string[], turn: number): Pro
   const words = ["--durable", "--single", unit, "--skipfile", skipFile];
   words.push("--timeout", String(options.timeoutSeconds));
   words.push("--baseport", String(BASE_PORT), "--portcount", String(PORTS));
+  for (const name of options.only) words.push("--only", name);
   let text: string;
   let ended: string | null = null;
   if (options.mode === "external") {

@@ -26,15 +26,18 @@ const DIRECTIVES: readonly (readonly [string, string])[] = [
   ["enable-protected-configs", "yes"],
 ];
 
+const VALKEY_ONLY: readonly string[] = [
+  "cluster-ping-interval",
+  "enable-debug-assert",
+  "hide-user-data-from-log",
+  "propagation-error-behavior",
+  "unixsocketgroup",
+];
+
 /** Directives of the runner's configuration that are taken out of it: they are not known. */
 const NOT_KNOWN: Readonly<Record<ServerName, readonly string[]>> = {
-  "redis-server": ["enable-debug-assert", "hide-user-data-from-log", "propagation-error-behavior"],
-  zerohop: [
-    "enable-debug-assert",
-    "hide-user-data-from-log",
-    "propagation-error-behavior",
-    "notify-keyspace-events",
-  ],
+  "redis-server": VALKEY_ONLY,
+  zerohop: [...VALKEY_ONLY, "notify-keyspace-events"],
 };
 
 export type RunningServer = {
