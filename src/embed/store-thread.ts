@@ -428,7 +428,6 @@ export class StoreThread implements ThreadHost {
     this.housekeeper.giveUpLease();
     server.dispatcher.count();
     server.clients.free(this.clientRow);
-    server.clients.leave();
     this.isOpen = false;
     this.attention = LOOK;
     this.forgetWorkers();

@@ -2,7 +2,7 @@
  * One row per client in shared memory, written by the client's own thread and read by all: CLIENT
  * LIST, CLIENT KILL and INFO ask no thread for anything. Byte layout of a row:
  *
- *   0   i32 thread + 1, 0 free      4   i32 kill word: low 32 bits of the client id, or 0
+ *   0   i32 thread + 1, 0 free      4   i32 ~id; id of a client that is to go, or has gone
  *   8   f64 id                      16  f64 created, unix ms       24  f64 last used, unix ms
  *   32  i32 database                36  i32 flags                  40  i32 RESP version
  *   44  i32 id of the last command  48  i32 query buffer bytes     52  i32 output bytes
@@ -119,8 +119,21 @@ export class ClientTable {
     return false;
   }
 
+  /** Counts a client out that got no row. */
   leave(): void {
     Atomics.sub(this.i32, 1, 1);
+  }
+
+  /** Clients that came by an owner's port. */
+  countOf(owner: number): number {
+    let count = 0;
+    for (let row = 0; row < this.rows; row++) {
+      const at = this.word(row);
+      if (this.i32[at] === 0 || this.i32[at + 14] !== owner) continue;
+      const id = this.f64[(at >> 1) + 1] as number;
+      if (id !== 0 && !this.isKilled(row, id)) count++;
+    }
+    return count;
   }
 
   nextId(): number {
@@ -135,25 +148,28 @@ export class ClientTable {
       if (this.i32[at] !== 0) continue;
       if (Atomics.compareExchange(this.i32, at, 0, thread + 1) !== 0) continue;
       this.hint = row + 1;
-      this.i32[at + 1] = 0;
+      this.i32[at + 1] = ~0;
       this.i32[at + (EVICTED_AT >> 2)] = 0;
       return row;
     }
     return -1;
   }
 
+  /** The client of a row is gone; it is counted out unless it was when it was killed. */
   free(row: number): void {
-    this.f64[(HEADER_BYTES + row * ROW_BYTES + 8) >> 3] = 0;
+    const at = this.word(row);
+    const id = this.f64[(at >> 1) + 1] as number;
+    if (Atomics.exchange(this.i32, at + 1, id | 0) !== (id | 0)) this.leave();
+    this.f64[(at >> 1) + 1] = 0;
     this.hint = row;
-    Atomics.store(this.i32, this.word(row), 0);
+    Atomics.store(this.i32, at, 0);
   }
 
-  /** Frees the rows of a thread that is gone, and counts their clients out. */
+  /** Frees the rows of a thread that is gone. */
   freeAllOf(thread: number): void {
     for (let row = 0; row < this.rows; row++) {
       if (Atomics.load(this.i32, this.word(row)) !== thread + 1) continue;
       this.free(row);
-      this.leave();
     }
   }
 
@@ -171,6 +187,7 @@ export class ClientTable {
     this.i32[(base + DESCRIPTOR_AT) >> 2] = client.descriptor;
     this.setState(client);
     this.setUse(client.row, client.createdMs, client.command, 0, 0, 0, 0);
+    Atomics.store(this.i32, (base >> 2) + 1, ~client.id);
     this.f64[(base + 8) >> 3] = client.id;
   }
 
@@ -314,11 +331,15 @@ export class ClientTable {
     return this.kill(client);
   }
 
-  /** Asks the thread of a client to close it. False if that client is gone. */
+  /**
+   * Asks the thread of a client to close it, and counts it out. False if it is gone, or was asked
+   * before.
+   */
   kill(client: { row: number; id: number }): boolean {
-    const base = HEADER_BYTES + client.row * ROW_BYTES;
-    if (this.f64[(base + 8) >> 3] !== client.id) return false;
-    Atomics.store(this.i32, (base >> 2) + 1, client.id | 0);
+    const { id } = client;
+    const at = this.word(client.row) + 1;
+    if (Atomics.compareExchange(this.i32, at, ~id, id | 0) !== ~id) return false;
+    this.leave();
     return true;
   }
 

@@ -450,7 +450,6 @@ export class ThreadServer implements Server {
     this.pause.forget(session);
     this.clientMemory.forget(session);
     this.clients.free(session.row);
-    this.clients.leave();
     this.stats.add(CURRENT, -1);
   }
 

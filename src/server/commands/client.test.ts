@@ -159,12 +159,32 @@ describe("CLIENT KILL", () => {
     assert.equal(a.say(`CLIENT KILL ID ${b.session.id}`), ":1\r\n");
     // Gone for everybody at once, though its thread has not heard of it.
     assert.equal(lines(a, "CLIENT LIST").length, 1);
+    assert.equal(a.info("clients").get("connected_clients"), "1");
     assert.equal(a.say(`CLIENT KILL ID ${b.session.id}`), ":0\r\n");
     assert.equal(b.say("SET a 1"), "");
     assert.ok(b.isClosed);
     assert.equal(a.say("GET a"), "$-1\r\n");
     server.host.settle();
     assert.equal(a.info("clients").get("connected_clients"), "1");
+  });
+
+  test("counts a client out once, whoever is first", () => {
+    const { server, a, b } = pair();
+    const connected = (): string | undefined => a.info("clients").get("connected_clients");
+    b.link.destroy();
+    assert.equal(a.say(`CLIENT KILL ID ${b.session.id}`), ":0\r\n");
+    assert.equal(connected(), "1");
+    a.say("CONFIG SET maxclients 2");
+    const c = server.connect({ thread: 1 });
+    a.say(`CLIENT KILL ID ${c.session.id}`);
+    // It takes the place of one that its thread has not closed yet.
+    const d = server.connect({ thread: 1 });
+    assert.equal(connected(), "2");
+    server.host.settle();
+    assert.ok(c.isClosed && !d.isClosed);
+    assert.equal(connected(), "2");
+    d.link.destroy();
+    assert.equal(connected(), "1");
   });
 
   test("by the doorbell, for a client that is silent", () => {

@@ -8,7 +8,7 @@ export const CLIENTS: Section = {
   about: "Connections; on an owner's port, those that came by it.",
   entries: [
     field("connected_clients", "Clients connected now.", (view) =>
-      view.isOwner ? view.stat("connections_current") : view.server.clients.count(),
+      view.isOwner ? view.server.clients.countOf(view.owner) : view.server.clients.count(),
     ),
     ...idle("There is no cluster bus.", { cluster_connections: 0 }),
     field("maxclients", "The directive `maxclients`.", ({ server }) => server.config.maxclients),
