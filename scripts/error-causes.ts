@@ -124,6 +124,10 @@ export const CAUSES: readonly ErrorCause[] = [
   ["ERR invalid second DB index", "`SWAPDB`: the second argument is no number."],
 
   // Waiting.
+  [
+    "UNBLOCKED client unblocked via CLIENT UNBLOCK",
+    "The command waited, and somebody has ended that with `CLIENT UNBLOCK … ERROR`.",
+  ],
   ["ERR timeout is not an integer or out of range", "`WAIT` or `WAITAOF`."],
   ["ERR timeout is negative", "`WAIT` or `WAITAOF`."],
   ["ERR timeout is out of range", "`WAIT` or `WAITAOF`: the time would end beyond 64 bits."],

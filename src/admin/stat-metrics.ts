@@ -20,7 +20,16 @@ const STAT_METRICS: Readonly<Record<Counted, StatMetric | null>> = {
   ],
   connections_rejected: ["counter", "rejected_connections_total", "Refused because of maxclients."],
   connections_current: ["gauge", "connected_clients", "Clients connected now."],
-  blocked_clients: ["gauge", "blocked_clients", "Clients whose command waits for CLIENT PAUSE."],
+  blocked_clients: [
+    "gauge",
+    "blocked_clients",
+    "Clients whose command waits: for the end of CLIENT PAUSE, or WAIT.",
+  ],
+  clients_in_timeout_table: [
+    "gauge",
+    "clients_in_timeout_table",
+    "Blocked clients whose command waits for a certain time only.",
+  ],
   evicted_clients: ["counter", "evicted_clients_total", "Clients closed by maxmemory-clients."],
   commands_processed: ["counter", "commands_processed_total", "Commands run."],
   keyspace_hits: ["counter", "keyspace_hits_total", "Reads that found their key."],

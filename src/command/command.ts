@@ -8,6 +8,7 @@
 import type { Args } from "../base/args.ts";
 import {
   categoryBitsOf,
+  FLAG_BLOCKING,
   FLAG_FAST,
   FLAG_MOVABLE_KEYS,
   FLAG_PROTECTED,
@@ -115,7 +116,7 @@ export class Command {
     this.isDirect =
       this.oneKeyAtOne && spec.locks === "keys" && (this.flagBits & FLAG_PROTECTED) === 0;
     this.isAlwaysTimed =
-      (this.flagBits & FLAG_SLOW_CLOCK) !== 0 ||
+      (this.flagBits & (FLAG_SLOW_CLOCK | FLAG_BLOCKING)) !== 0 ||
       (this.locks !== LOCKS_KEYS && (this.flagBits & FLAG_FAST) === 0);
     this.keySpecs = keySpecs;
     this.hasKeys =

@@ -46,13 +46,22 @@ export type Session = {
   readonly isMonitoring: boolean;
   /** Its commands wait while clients are paused. */
   readonly isPausable: boolean;
-  /** The dispatcher's own: where a command that visits shard after shard was stopped. */
+  /**
+   * The dispatcher's own: where a command that visits shard after shard was stopped, or what is to
+   * be counted of one that waits.
+   */
   progress: unknown;
   /**
    * Puts the reply off: the session runs nothing more until the returned function is called, with
    * what writes the reply.
    */
   hold(): (write: (reply: Reply) => void) => void;
+  /** False where a command that would wait is to answer at once instead, as in a transaction. */
+  readonly mayBlock: boolean;
+  /** The command under way waits; its answer comes later, and it is counted then. */
+  readonly isBlocked: boolean;
+  /** Lets the command under way wait; `mayBlock` is true, and it writes no reply. */
+  block(block: Block): void;
   /** Closes once the reply under way has been sent. */
   closeAfterReply(): void;
   /** Closes at once, with what is under way not sent. */
@@ -65,6 +74,14 @@ export type Session = {
   reset(): void;
   /** Tells other threads of a changed name, database or library. */
   publish(): void;
+};
+
+/** What a command that waits for something to happen says of its waiting. */
+export type Block = {
+  /** Until when, unix ms; 0 if for ever. */
+  readonly untilMs: number;
+  /** Writes the answer for when nothing has happened: at that time, or after CLIENT UNBLOCK. */
+  timedOut(reply: Reply): void;
 };
 
 /** The process and its settings, as the thread that runs the command sees them. */

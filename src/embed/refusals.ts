@@ -1,10 +1,7 @@
 /**
- * Commands that mean nothing without a connection, or that would block the calling thread. What
- * they are for is said instead.
+ * Commands that mean nothing without a connection. What they are for is said instead.
  */
 import type { Args } from "../base/args.ts";
-import type { Command } from "../command/command.ts";
-import { FLAG_BLOCKING } from "../command/flags.ts";
 import type { CommandTable } from "../command/lookup.ts";
 
 const CONNECTION = "belongs to a connection, and a handle of the embedded store is none";
@@ -36,13 +33,8 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 export function refusalOf(commands: CommandTable, args: Args): string | null {
   const command = commands.resolve(args, 0);
   const name = command === null ? wordsOf(args) : command.name;
-  let reason = REASONS.get(name) ?? REASONS.get(args.lower(0));
-  if (command !== null && isBlocking(command)) reason = "may block, and a call must return";
+  const reason = REASONS.get(name) ?? REASONS.get(args.lower(0));
   return reason === undefined ? null : `ERR ${name.toUpperCase().replace("|", " ")} ${reason}`;
-}
-
-function isBlocking(command: Command): boolean {
-  return (command.flagBits & FLAG_BLOCKING) !== 0;
 }
 
 function wordsOf(args: Args): string {

@@ -2,7 +2,8 @@
  * The session of one view of a handle: what handlers see where a connection would be. It always
  * speaks RESP3, has no address, and cannot be put off, since a call returns its reply.
  */
-import type { Session } from "../command/session.ts";
+import { assert } from "../base/assert.ts";
+import type { Block, Session } from "../command/session.ts";
 import type { Reply } from "../protocol/reply.ts";
 import { CLASS_NORMAL } from "../server/client-table.ts";
 import type { ThreadServer } from "../server/thread-server.ts";
@@ -30,6 +31,8 @@ export class StoreSession implements Session {
   readonly isMonitoring: boolean = false;
   /** CLIENT PAUSE is for connections: a call would keep its thread from ever ending it. */
   readonly isPausable: boolean = false;
+  readonly mayBlock: boolean = false;
+  readonly isBlocked: boolean = false;
   progress: unknown = null;
 
   constructor(server: ThreadServer, about: { id: number; row: number; db: number }) {
@@ -43,6 +46,10 @@ export class StoreSession implements Session {
 
   hold(): (write: (reply: Reply) => void) => void {
     throw new StoreError("ERR This changes where a server listens; use listen() and close()");
+  }
+
+  block(_block: Block): void {
+    assert(false, "a call was blocked");
   }
 
   /** A handle is closed by its owner alone. */

@@ -20,6 +20,7 @@ import {
   SystemClock,
   soon,
   systemRandom,
+  systemTimers,
   systemWaiting,
 } from "../env/system.ts";
 import { hasEnded, nodeThread, onWorkerEnd, ownThread } from "../env/thread-life.ts";
@@ -81,7 +82,12 @@ function storeClosed(dataBytes: number): void {
   soon(collectGarbage);
 }
 
-const CURRENT = statIndex("connections_current");
+/** What a thread counts up and down: of one that is gone there is none left. */
+const OF_SESSIONS: readonly number[] = [
+  statIndex("connections_current"),
+  statIndex("blocked_clients"),
+  statIndex("clients_in_timeout_table"),
+];
 
 /** What listens for a handle, as its end must know it. */
 export type Ending = { halt(): void; close(): Promise<void> };
@@ -398,7 +404,7 @@ export class StoreThread implements ThreadHost {
   private giveBack(row: number): boolean {
     const { server } = this;
     server.clients.freeAllOf(row);
-    server.stats.clear(row, CURRENT);
+    for (const gauge of OF_SESSIONS) server.stats.clear(row, gauge);
     Atomics.sub(this.control, H_RESERVED_UNITS, this.members.takeReserved(row));
     freeLooseOf(server.store.heap, row);
     return disownGarbage(server.store, row);
@@ -449,6 +455,10 @@ export class StoreThread implements ThreadHost {
 
   soon(run: () => void): void {
     soon(() => this.guarded(run));
+  }
+
+  after(ms: number, run: () => void): () => void {
+    return systemTimers.after(ms, () => this.guarded(run));
   }
 
   sleep(ms: number): void {

@@ -278,6 +278,14 @@ describe("call", () => {
     assert.equal(store.call("PING"), "PONG");
   });
 
+  test("does not wait where a connection would", () => {
+    assert.equal(store.call("WAIT", 1, 0), 0);
+    assert.equal(store.call("WAIT", 0, 100), 0);
+    assert.deepEqual(store.call("WAITAOF", 0, 1, 0), [0, 0]);
+    throwsError(() => store.call("WAIT", 1, -1), "ERR", /timeout is negative/);
+    assert.match(String(store.call("INFO", "clients")), /blocked_clients:0/);
+  });
+
   test("refuses what belongs to a connection, before anything happens", () => {
     for (const words of [
       "SUBSCRIBE a",

@@ -38,6 +38,7 @@ const NAMES = [
   "mailbox_messages",
   "parked_sessions",
   "blocked_clients",
+  "clients_in_timeout_table",
   "evicted_clients",
   "output_limit_disconnections",
   "query_limit_disconnections",
@@ -83,6 +84,7 @@ export const ERROR_CODES = [
   "OTHER",
   "READONLY",
   "TRYAGAIN",
+  "UNBLOCKED",
   "WRONGPASS",
   "WRONGTYPE",
 ] as const;
@@ -102,6 +104,7 @@ export const GAUGES: ReadonlySet<StatName> = new Set<StatName>([
   "connections_arrived",
   "connections_current",
   "blocked_clients",
+  "clients_in_timeout_table",
   "recent_input_buffer_max",
   "recent_output_buffer_max",
   "js_heap_used",

@@ -5,14 +5,12 @@
  * The time is that of running: waiting for locks, and the time that a session was parked, are not
  * in it.
  */
-import type { Args } from "../base/args.ts";
 import type { Command } from "../command/command.ts";
 import { FLAG_FAST, FLAG_SKIP_SLOWLOG } from "../command/flags.ts";
 import type { Session } from "../command/session.ts";
 import { SAMPLE_EVERY } from "./command-stats.ts";
 import type { Config } from "./config/config.ts";
 import type { LatencyEvent } from "./latency-events.ts";
-import { slowLogWords } from "./slow-log.ts";
 import type { ThreadServer } from "./thread-server.ts";
 
 /** Whoever wants to see calls as short as this wants all of them timed. */
@@ -56,31 +54,31 @@ export class CallTimes {
     this.server.slowLog.trim(this.server.config.slowlogLength);
   }
 
-  /** A call took `ms` milliseconds and stands for `weight` calls. */
-  record(
-    session: Session,
-    command: Command,
-    args: Args,
-    bigHeads: readonly string[] | null,
-    ms: number,
-    weight: number,
-  ): void {
+  /**
+   * A call took `ms` milliseconds and stands for `weight` calls. True if that is to be logged as
+   * slow.
+   */
+  record(command: Command, ms: number, weight: number): boolean {
     const { server } = this;
     const usec = Math.max(0, ms * 1000);
     server.commandStats.timed(command.id, usec, weight);
     if (this.tracks) server.latencyHistograms.record(command.id, usec, weight);
-    if (usec < this.noticedUsec) return;
+    if (usec < this.noticedUsec) return false;
     server.store.clock.refresh();
     if (usec >= this.latencyMs * 1000) {
       const isFast = (command.flagBits & FLAG_FAST) !== 0;
       this.sample(isFast ? "fast-command" : "command", usec / 1000);
     }
-    if (usec < this.slowUsec || (command.flagBits & FLAG_SKIP_SLOWLOG) !== 0) return;
-    const hidden = command.spec.hidden?.(args) ?? [];
+    return usec >= this.slowUsec && (command.flagBits & FLAG_SKIP_SLOWLOG) === 0;
+  }
+
+  /** Logs a slow call. */
+  log(session: Session, ms: number, words: readonly string[]): void {
+    const { server } = this;
     const entry = {
       unixSeconds: Math.floor(server.store.clock.unixMs / 1000),
-      usec: Math.floor(usec),
-      words: slowLogWords(args, bigHeads, hidden),
+      usec: Math.floor(Math.max(0, ms * 1000)),
+      words,
       address: session.remote,
       clientName: session.name,
     };

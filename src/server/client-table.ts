@@ -10,6 +10,7 @@
  *   64  texts, each u16 length and bytes: remote, local, name, library, its version
  *   832 i32 free query buffer bytes 836 i32 class                  840 i32 file descriptor, -1 none
  *   844 i32 1 if it is killed because clients take too much memory
+ *   848 i32 block word: low 30 bits of the client id, then 2 bits; 0 if it is not blocked
  *
  * A reader may see a row in the middle of a change; it checks the id before and after.
  */
@@ -29,6 +30,14 @@ export const FLAG_MONITOR: number = 1 << 5;
 export const FLAG_BLOCKED: number = 1 << 6;
 /** It is not read from: it has sent much that could not be run yet. */
 export const FLAG_DEAF: number = 1 << 7;
+/** Its request waited, and somebody has asked that it be answered; shown instead of blocked. */
+export const FLAG_UNBLOCKED: number = 1 << 8;
+
+/** The low bits of a block word: it is blocked, and what CLIENT UNBLOCK has asked for. */
+const BLOCKED = 1;
+export const UNBLOCK_BY_TIMEOUT = 2;
+export const UNBLOCK_BY_ERROR = 3;
+const BLOCK_BITS = 3;
 
 /** Classes of clients, as CLIENT LIST TYPE and client-output-buffer-limit tell them apart. */
 export const CLASS_NORMAL = 0;
@@ -46,6 +55,7 @@ const QUERY_FREE_AT = 832;
 const CLASS_AT = 836;
 const DESCRIPTOR_AT = 840;
 const EVICTED_AT = 844;
+const BLOCK_AT = 848;
 /** What counts more than this is shown as this. */
 const COUNT_MAX = 0x7fffffff;
 /** Longest text that fits each place. */
@@ -150,6 +160,7 @@ export class ClientTable {
       this.hint = row + 1;
       this.i32[at + 1] = ~0;
       this.i32[at + (EVICTED_AT >> 2)] = 0;
+      this.i32[at + (BLOCK_AT >> 2)] = 0;
       return row;
     }
     return -1;
@@ -269,7 +280,7 @@ export class ClientTable {
       createdMs: this.f64[(base + 16) >> 3] as number,
       lastMs: this.f64[(base + 24) >> 3] as number,
       db: this.i32[at + 8] as number,
-      flags: this.i32[at + 9] as number,
+      flags: this.flagsAt(at),
       proto: this.i32[at + 10] as number,
       command: this.i32[at + 11] as number,
       queryBytes: this.i32[at + 12] as number,
@@ -286,6 +297,12 @@ export class ClientTable {
       libVersion: this.textAt(base + VERSION_AT),
     };
     return this.f64[(base + 8) >> 3] === id ? client : null;
+  }
+
+  private flagsAt(at: number): number {
+    const flags = this.i32[at + 9] as number;
+    const block = this.i32[at + (BLOCK_AT >> 2)] as number;
+    return (block & BLOCK_BITS) > BLOCKED ? (flags & ~FLAG_BLOCKED) | FLAG_UNBLOCKED : flags;
   }
 
   /** All clients, by ascending id. */
@@ -351,5 +368,37 @@ export class ClientTable {
   /** True if somebody asked for the client in this row to be closed. */
   isKilled(row: number, id: number): boolean {
     return this.i32[this.word(row) + 1] === (id | 0);
+  }
+
+  /** The client's command waits, and CLIENT UNBLOCK may end that. */
+  setBlocked(row: number, id: number): void {
+    Atomics.store(this.i32, this.word(row) + (BLOCK_AT >> 2), (id << 2) | BLOCKED);
+  }
+
+  /** It waits no more. Returns what was asked for last: one of the UNBLOCK constants, else less. */
+  takeUnblock(row: number): number {
+    return Atomics.exchange(this.i32, this.word(row) + (BLOCK_AT >> 2), 0) & BLOCK_BITS;
+  }
+
+  isAskedToUnblock(row: number): boolean {
+    return ((this.i32[this.word(row) + (BLOCK_AT >> 2)] as number) & BLOCK_BITS) > BLOCKED;
+  }
+
+  /**
+   * Asks that a client be answered: `how` is one of the UNBLOCK constants. Returns the client's
+   * thread, or -1 if it is not blocked, or asked already.
+   */
+  unblock(id: number, how: number): number {
+    for (let row = 0; row < this.rows; row++) {
+      const at = this.word(row);
+      if (this.f64[(at >> 1) + 1] !== id) continue;
+      const thread = (this.i32[at] as number) - 1;
+      const word = at + (BLOCK_AT >> 2);
+      const blocked = (id << 2) | BLOCKED;
+      // By the id in it: another client may have come to this row meanwhile.
+      const was = Atomics.compareExchange(this.i32, word, blocked, (id << 2) | how);
+      return was === blocked ? thread : -1;
+    }
+    return -1;
   }
 }

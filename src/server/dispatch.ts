@@ -53,12 +53,15 @@ import type { Reply } from "../protocol/reply.ts";
 import { CallTimes } from "./call-times.ts";
 import type { Config } from "./config/config.ts";
 import { DispatchLocks } from "./dispatch-locks.ts";
-import { headsOfBigs } from "./slow-log.ts";
+import { headsOfBigs, slowLogWords } from "./slow-log.ts";
 import type { ThreadServer } from "./thread-server.ts";
 
 /** The clock is read again after so many commands of one batch. */
 const CLOCK_EVERY = 64;
 const LAST_SLOT = SLOTS - 1;
+
+/** What is to be counted of a call whose answer comes later. */
+type BlockedCall = { command: Command; ms: number; words: readonly string[] };
 
 /** How far a command that visits one shard after another has come. */
 type EachProgress = { state: unknown; shard: number; spentMs: number };
@@ -199,11 +202,28 @@ export class Dispatcher {
       if (stopped !== null) stopped.spentMs = spentMs + ms;
       return outcome;
     }
+    if (session.isBlocked) {
+      const words = shownWords(command, args, bigHeads);
+      session.progress = { command, ms, words } satisfies BlockedCall;
+      return DONE;
+    }
     if (this.ran(command, reply.errors - before)) {
-      this.times.record(session, command, args, bigHeads, spentMs + ms, weight);
+      if (this.times.record(command, spentMs + ms, weight)) {
+        this.times.log(session, spentMs + ms, shownWords(command, args, bigHeads));
+      }
     }
     if ((command.flagBits & FLAG_SLOW_CLOCK) !== 0) this.readClock();
     return DONE;
+  }
+
+  /** A command that has waited has its answer, with so many errors in it. */
+  unblocked(session: Session, errors: number): void {
+    const { command, ms, words } = session.progress as BlockedCall;
+    session.progress = null;
+    if (this.ran(command, errors) && this.times.record(command, ms, 1)) {
+      this.times.log(session, ms, words);
+    }
+    this.count();
   }
 
   /** As the rest of `execute`, while `isWatching`. */
@@ -236,7 +256,8 @@ export class Dispatcher {
       isLong || this.isTimed(command)
         ? this.runTimed(session, command, args, reply, this.weightOf(command, isLong))
         : this.runUntimed(session, command, args, reply);
-    if (isShown && this.commandsRun !== before) server.monitors.ran(session);
+    const hasRun = this.commandsRun !== before || session.isBlocked;
+    if (isShown && hasRun) server.monitors.ran(session);
     return outcome;
   }
 
@@ -566,6 +587,15 @@ export class Dispatcher {
     const first = each.everywhere ? 0 : this.server.store.shardOf(db.scopeFirst);
     return { state, shard: each.firstShard?.(db, state) ?? first, spentMs: 0 };
   }
+}
+
+/** The words of a request as the slow log shows them. */
+function shownWords(
+  command: Command,
+  args: Args,
+  bigHeads: readonly string[] | null,
+): readonly string[] {
+  return slowLogWords(args, bigHeads, command.spec.hidden?.(args) ?? []);
 }
 
 /** A browser that was led to the port: Redis closes without a reply. */

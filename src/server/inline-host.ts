@@ -3,8 +3,8 @@
  * whoever owns the host. Nothing here waits: between steps nobody holds a lock, so a lock that is
  * found taken is a fault, and waiting for one is an assertion.
  *
- * A doorbell, and whatever is to happen "soon", is a task; tasks run in `step`, in the order that
- * `pick` chooses, so that a seed decides how threads interleave.
+ * A doorbell, whatever is to happen "soon", and a timer whose time has come is a task; tasks run in
+ * `step`, in the order that `pick` chooses, so that a seed decides how threads interleave.
  */
 import { assert } from "../base/assert.ts";
 import type { CommandTable } from "../command/lookup.ts";
@@ -47,6 +47,7 @@ const NO_USAGE: Usage = {
 };
 
 type Task = { thread: number; run: () => void };
+type Timer = { dueMs: number; task: Task };
 
 export class InlineHost {
   readonly servers: ThreadServer[] = [];
@@ -54,6 +55,8 @@ export class InlineHost {
   isShutDown = false;
   private readonly options: InlineOptions;
   private readonly tasks: Task[] = [];
+  /** By ascending time. */
+  private timers: Timer[] = [];
   private readonly inboxes: BusMessage[][] = [];
 
   constructor(options: InlineOptions) {
@@ -124,6 +127,7 @@ export class InlineHost {
       takeControl: () => bus.takeControl(),
       ring: (other) => this.soon(other, () => this.servers[other]?.rung()),
       soon: (run) => this.soon(thread, run),
+      after: (ms, run) => this.after(ms, { thread, run }),
       sleep: () => {},
       log: this.options.log,
       listenOn: (_place, done) => this.soon(thread, () => done(null)),
@@ -141,8 +145,23 @@ export class InlineHost {
     this.tasks.push({ thread, run });
   }
 
+  private after(ms: number, task: Task): () => void {
+    const timer = { dueMs: this.options.clock.monotonicMs() + ms, task };
+    this.timers.push(timer);
+    this.timers.sort((a, b) => a.dueMs - b.dueMs);
+    return () => {
+      this.timers = this.timers.filter((other) => other !== timer);
+      const at = this.tasks.indexOf(task);
+      if (at >= 0) this.tasks.splice(at, 1);
+    };
+  }
+
   /** Runs one waiting task. False if there is none. */
   step(): boolean {
+    const nowMs = this.options.clock.monotonicMs();
+    while (this.timers[0] !== undefined && this.timers[0].dueMs <= nowMs) {
+      this.tasks.push((this.timers.shift() as Timer).task);
+    }
     if (this.tasks.length === 0) return false;
     const [task] = this.tasks.splice(this.options.pick(this.tasks.length), 1);
     task?.run();

@@ -41,7 +41,7 @@ export class SessionRow {
       (session.readonlyMode ? FLAG_READONLY : 0) |
       (session.isClosing ? FLAG_CLOSING : 0) |
       (session.isMonitoring ? FLAG_MONITOR : 0) |
-      (session.isPostponed ? FLAG_BLOCKED : 0) |
+      (session.isPostponed || session.isBlocked ? FLAG_BLOCKED : 0) |
       (session.isDeaf ? FLAG_DEAF : 0)
     );
   }

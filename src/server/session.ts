@@ -3,13 +3,14 @@
  * replies of a turn at once.
  *
  * A session runs nothing while it is parked (a lock was not had), postponed (CLIENT PAUSE), held (a
- * reply was put off) or has more output than it may hold. It goes on reading, so that it sees its
- * client vanish, and what it reads then waits in `backlog`: up to client-query-buffer-limit if it
- * is postponed, as in Redis; else it soon stops reading, which slows the client down.
+ * reply was put off), blocked (held until something happens) or has more output than it may hold.
+ * It goes on reading, so that it sees its client vanish, and what it reads then waits in `backlog`:
+ * up to client-query-buffer-limit if it is postponed or blocked, as in Redis; else it soon stops
+ * reading, which slows the client down.
  */
 import { Args } from "../base/args.ts";
 import { latin1 } from "../base/bytes.ts";
-import type { Session } from "../command/session.ts";
+import type { Block, Session } from "../command/session.ts";
 import type { Link, LinkHandler } from "../env/env.ts";
 import { statIndex } from "../keyspace/stats.ts";
 import { BIG_ARGUMENT_BYTES, QUERY_BYTES_MAX } from "../limits.ts";
@@ -73,7 +74,8 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   isPostponed = false;
   /** A reply was put off; nothing is run before it. */
   private isHeld = false;
-  /** How far a command that goes from shard to shard had come when a lock stopped it. */
+  readonly mayBlock: boolean = true;
+  isBlocked = false;
   progress: unknown = null;
   /** The client sends nothing more. What it sent is run, then the session ends. */
   private hasEnded = false;
@@ -169,10 +171,13 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   private turnDone(): void {
     if (this.isClosed) return;
     if (this.isLinkGone) {
-      if (this.isClosing || !this.hasWork) this.finish();
+      if (this.isClosing || this.isBlocked || !this.hasWork) this.finish();
       return;
     }
-    if (this.hasEnded && !this.hasWork) this.isClosing = true;
+    if (this.hasEnded) {
+      if (this.isBlocked) this.destroy();
+      else if (!this.hasWork) this.isClosing = true;
+    }
     if (this.isClosing) this.link.end();
     else if (this.link.pending() > 0) this.shown.publishUse();
   }
@@ -285,18 +290,59 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   hold(): (write: (reply: Reply) => void) => void {
     this.isHeld = true;
     this.isUnusual = true;
-    return (write) => {
-      const { reply } = this.server;
-      this.isHeld = false;
-      this.server.countFor(this.owner);
-      this.output.limitReply();
-      reply.proto = this.proto;
+    return (write) => this.answerHeld(write);
+  }
+
+  private answerHeld(write: (reply: Reply) => void): void {
+    const { reply } = this.server;
+    this.isHeld = false;
+    this.server.countFor(this.owner);
+    this.output.limitReply();
+    reply.proto = this.proto;
+    write(reply);
+    this.requestDone(reply, 0);
+    this.output.flush();
+    this.turnDone();
+    this.resume();
+  }
+
+  block(block: Block): void {
+    this.isHeld = true;
+    this.isUnusual = true;
+    this.isBlocked = true;
+    this.showHeldUp();
+    this.server.blocked.add(this, block);
+  }
+
+  /** Before it is counted as blocked: who sees the count sees in which command, too. */
+  private showHeldUp(): void {
+    this.lastCommand = this.server.dispatcher.lastCommand;
+    this.shown.publishUse();
+    this.shown.publishFlags();
+  }
+
+  /** Ends a block; `write` writes the answer. Not within a turn, whose replies are written then. */
+  unblock(write: (reply: Reply) => void): void {
+    if (!this.isBlocked || this.isClosing) return;
+    this.server.countFor(this.owner);
+    this.leaveBlock();
+    this.answerHeld((reply) => {
+      const before = reply.errors;
       write(reply);
-      this.requestDone(reply, 0);
-      this.output.flush();
-      this.turnDone();
-      this.resume();
-    };
+      this.server.dispatcher.unblocked(this, reply.errors - before);
+    });
+  }
+
+  private leaveBlock(): void {
+    if (!this.isBlocked) return;
+    this.isBlocked = false;
+    this.shown.publishFlags();
+    this.server.blocked.remove(this);
+  }
+
+  /** Its client is not waited for, should it leave. */
+  private get isHeldUp(): boolean {
+    return this.isPostponed || this.isBlocked;
   }
 
   /** The request under way cannot be run now. */
@@ -309,9 +355,9 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
       this.destroy();
     } else {
       this.isPostponed = true;
+      this.showHeldUp();
       this.server.stats.add(BLOCKED, 1);
       this.server.postponed(this);
-      this.shown.publishFlags();
     }
   }
 
@@ -320,13 +366,13 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     if (this.isClosed || !this.isPostponed) return;
     this.server.countFor(this.owner);
     this.leavePostponed();
-    this.shown.publishFlags();
     this.resume();
   }
 
   private leavePostponed(): void {
     if (!this.isPostponed) return;
     this.isPostponed = false;
+    this.shown.publishFlags();
     this.server.stats.add(BLOCKED, -1);
   }
 
@@ -345,7 +391,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   private keep(chunk: Uint8Array, start: number, end: number): void {
     const { backlog } = this;
     backlog.keep(chunk, start, end);
-    if (this.isPostponed) {
+    if (this.isHeldUp) {
       const most = this.server.parserLimits.queryMax;
       if (backlog.length > most) this.overQueryLimit(backlog.bytes, 0, backlog.length);
       return;
@@ -389,7 +435,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     this.server.countFor(this.owner);
     this.server.dispatcher.readClock();
     this.turn(this.backlog.take(), 0, length);
-    const isWaiting = this.backlog.length > 0 && !this.isPostponed;
+    const isWaiting = this.backlog.length > 0 && !this.isHeldUp;
     if (!isWaiting && !this.isClosing && !this.isLinkGone) this.hearAgain();
   }
 
@@ -461,7 +507,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   onEnd(): void {
     if (this.isClosed || this.hasEnded) return;
     this.hasEnded = true;
-    if (this.isPostponed) this.destroy();
+    if (this.isHeldUp) this.destroy();
     else if (!this.isRunning) this.turnDone();
   }
 
@@ -469,7 +515,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     if (this.isClosed || this.isLinkGone) return;
     this.isLinkGone = true;
     this.output.isPaused = false;
-    if (this.isClosing || this.isPostponed || !this.hasWork) this.finish();
+    if (this.isClosing || this.isHeldUp || !this.hasWork) this.finish();
     else if (!this.isStopped) this.resume();
   }
 
@@ -481,6 +527,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     this.backlog.take();
     this.server.countFor(this.owner);
     this.leavePostponed();
+    this.leaveBlock();
     if (this.isMonitoring) this.server.monitors.leave(this);
     this.server.sessionClosed(this);
   }

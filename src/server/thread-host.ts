@@ -289,6 +289,10 @@ class WorkerThread implements ThreadHost {
     soon(run);
   }
 
+  after(ms: number, run: () => void): () => void {
+    return systemTimers.after(ms, run);
+  }
+
   sleep(ms: number): void {
     block(ms);
   }

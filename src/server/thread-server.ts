@@ -16,6 +16,7 @@ import type { LockCounters, Waiting } from "../memory/lock.ts";
 import { MAX_CLIENTS } from "../protocol/errors.ts";
 import type { ParserLimits } from "../protocol/parser.ts";
 import { Reply } from "../protocol/reply.ts";
+import { BlockedSessions } from "./blocked.ts";
 import { ClientMemory } from "./client-memory.ts";
 import type { ClientTable } from "./client-table.ts";
 import type { CommandStats } from "./command-stats.ts";
@@ -52,6 +53,8 @@ export type ThreadHost = ControlChannel<ControlEntry> & {
   ring(thread: number): void;
   /** Runs something on this thread once the current turn is over. */
   soon(run: () => void): void;
+  /** As `soon`, after so many milliseconds; calling what is returned prevents it. */
+  after(ms: number, run: () => void): () => void;
   /** Calls run to their end before the event loop comes again: they wait by trying again. */
   readonly isBlocking?: true;
   /** This thread has so many units of memory reserved now; see `MemoryHost`. */
@@ -126,6 +129,7 @@ export class ThreadServer implements Server {
   readonly monitors: Monitors;
   /** There is something to do before and after each turn: MONITOR, maxmemory-clients. */
   isAttentive = false;
+  readonly blocked: BlockedSessions = new BlockedSessions(this);
   private readonly pause: Pause = new Pause();
   private readonly recent: RecentMost = new RecentMost();
   private readonly host: ThreadHost;
@@ -468,16 +472,21 @@ export class ThreadServer implements Server {
     }
   }
 
+  after(ms: number, run: () => void): () => void {
+    return this.host.after(ms, run);
+  }
+
   ring(thread: number): void {
     if (thread === this.thread) this.host.soon(() => this.rung());
     else this.host.ring(thread);
   }
 
-  /** The doorbell rang: parked sessions, kill words, the control log. */
+  /** The doorbell rang: parked sessions, kill and block words, the control log. */
   rung(): void {
     if (this.controlIsBehind()) this.takeControl();
     this.resumeParked();
     this.closeKilled();
+    this.blocked.look();
     this.takeMail();
     this.clientMemory.evict();
   }
@@ -515,6 +524,7 @@ export class ThreadServer implements Server {
     if (this.parkedSessions.length > 0) this.resumeParked();
     if (this.pause.isOver(this.store.clock.unixMs)) this.endPause();
     this.closeKilled();
+    this.blocked.look();
     this.takeMail();
     this.clientMemory.evict();
     if (this.isCronPaused) return false;

@@ -95,6 +95,29 @@ describe("listen", () => {
     await store.close();
   });
 
+  test("lets a connection wait, which a call can end", async () => {
+    const store = newStore();
+    const address = await store.listen();
+    const client = await RespClient.connect(address);
+    assert.equal(await said(client, "WAIT", "1", "20"), ":0");
+    const id = (await said(client, "CLIENT", "ID")).slice(1);
+    const [timed, failed] = [
+      said(client, "WAIT", "1", "0"),
+      said(client, "WAITAOF", "0", "1", "0"),
+    ];
+    for (const [how, answer, end] of [
+      ["TIMEOUT", timed, ":0"],
+      ["ERROR", failed, "-UNBLOCKED client unblocked via CLIENT UNBLOCK"],
+    ] as const) {
+      await until("it waits", () => store.call("CLIENT", "UNBLOCK", id, how) === 1);
+      assert.equal(await answer, end);
+    }
+    const last = client.call("WAIT", "1", "0").catch(() => "closed");
+    await until("it waits", () => /blocked_clients:1/.test(String(store.call("INFO", "clients"))));
+    await store.close();
+    assert.equal(await last, "closed");
+  });
+
   test("shows calls to MONITOR, and does not hold them up in a pause", async () => {
     const store = newStore();
     const client = await RespClient.connect(await store.listen());

@@ -1,7 +1,7 @@
 /**
  * What one client does to the others, over eight threads: MONITOR shows all that every thread runs,
- * CLIENT PAUSE holds for the next command on any connection, maxmemory-clients closes the largest
- * wherever they are.
+ * CLIENT PAUSE holds for the next command on any connection, CLIENT UNBLOCK keeps its word,
+ * maxmemory-clients closes the largest wherever they are.
  */
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, test } from "node:test";
@@ -145,6 +145,36 @@ describe(`MONITOR over ${THREADS} threads`, needsOurs(), () => {
     await control.call("CONFIG", "SET", "client-output-buffer-limit", "normal 0 0 0");
     assert.equal(show((await (workers[0] as RespClient).call("PING")).reply), "+PONG");
   });
+});
+
+test(`CLIENT UNBLOCK over ${THREADS} threads does what it answers`, needsOurs(), async () => {
+  const seed = testSeed(67);
+  const random = new Random(seed);
+  const server = await startZeroHop({ threads: THREADS });
+  const [control, ...clients] = await connectAll(server, CLIENTS + 1);
+  const ids = await Promise.all(
+    clients.map(async (client) => integerOf((await client.call("CLIENT", "ID")).reply)),
+  );
+  const outcomes = { unblocked: 0, timedOut: 0 };
+  for (let round = 0; round < 40; round++) {
+    // Time is up in the same milliseconds in which they are unblocked.
+    const answers = clients.map((client) => client.call("WAIT", 1, 1 + random.below(8)));
+    const told = await Promise.all(
+      ids.map(async (id) => {
+        const call = (control as RespClient).call("CLIENT", "UNBLOCK", id, "ERROR");
+        return integerOf((await call).reply);
+      }),
+    );
+    for (const [i, answer] of (await Promise.all(answers)).entries()) {
+      const isUnblocked = show(answer.reply).startsWith("-UNBLOCKED ");
+      assert.equal(isUnblocked, told[i] === 1, seedText(seed));
+      outcomes[isUnblocked ? "unblocked" : "timedOut"]++;
+    }
+  }
+  assert.ok(outcomes.unblocked > 0 && outcomes.timedOut > 0, JSON.stringify(outcomes));
+  assert.equal(await infoOf(control as RespClient, "clients", "blocked_clients"), 0);
+  assert.equal(await infoOf(control as RespClient, "clients", "clients_in_timeout_table"), 0);
+  await server.stop();
 });
 
 describe(`CLIENT PAUSE over ${THREADS} threads`, needsOurs(), () => {

@@ -226,6 +226,7 @@ class Worker {
       takeControl: () => bus.takeControl(),
       ring: (thread) => ringBell(this.#bells, thread),
       soon: (run) => this.#soon.push(run),
+      after: () => assert.fail("no command waits here"),
       sleep: () => {},
       log: () => {},
       shutdown: () => {},

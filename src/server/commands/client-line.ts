@@ -14,6 +14,7 @@ import {
   FLAG_NO_EVICT,
   FLAG_NO_TOUCH,
   FLAG_READONLY,
+  FLAG_UNBLOCKED,
   FLAG_UNIX,
 } from "../client-table.ts";
 
@@ -21,6 +22,7 @@ const FLAG_LETTERS: readonly (readonly [flag: number, letter: string])[] = [
   [FLAG_MONITOR, "O"],
   [FLAG_BLOCKED, "b"],
   [FLAG_CLOSING, "c"],
+  [FLAG_UNBLOCKED, "u"],
   [FLAG_UNIX, "U"],
   [FLAG_READONLY, "r"],
   [FLAG_NO_EVICT, "e"],

@@ -10,6 +10,7 @@ import {
   unknownSubcommandOrArity,
 } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
+import { UNBLOCK_BY_ERROR, UNBLOCK_BY_TIMEOUT } from "../client-table.ts";
 import { integerOf } from "./client-filters.ts";
 import { CLIENT_PAUSE_META, CLIENT_UNBLOCK_META, CLIENT_UNPAUSE_META } from "./specs.ts";
 
@@ -71,20 +72,26 @@ export const CLIENT_UNPAUSE: CommandSpec = {
   },
 };
 
-/** No command blocks, and what waits for the end of a pause is not unblocked by this. */
+/** What waits for the end of a pause is not unblocked by this. */
 export const CLIENT_UNBLOCK: CommandSpec = {
   ...CLIENT_UNBLOCK_META,
   locks: "none",
-  run(_session: Session, args: Args, reply: Reply): void {
+  run(session: Session, args: Args, reply: Reply): void {
     const at = REST + 1;
+    const id = integerOf(args, REST);
     if (args.count > at + 1) {
       reply.error(unknownSubcommandOrArity("CLIENT", args.head(1, TEXT_MAX)));
     } else if (args.count > at && !args.is(at, "TIMEOUT") && !args.is(at, "ERROR")) {
       reply.error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
-    } else if (integerOf(args, REST) === null) {
+    } else if (id === null) {
       reply.error(NOT_AN_INTEGER);
     } else {
-      reply.integer(0);
+      const { server } = session;
+      const isError = args.count > at && args.is(at, "ERROR");
+      const how = isError ? UNBLOCK_BY_ERROR : UNBLOCK_BY_TIMEOUT;
+      const thread = server.clients.unblock(id, how);
+      if (thread >= 0) server.ring(thread);
+      reply.integer(thread >= 0 ? 1 : 0);
     }
   },
 };

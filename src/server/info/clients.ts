@@ -22,14 +22,22 @@ export const CLIENTS: Section = {
       "Most bytes of replies untaken by one client in the last eight seconds, of all clients.",
       ({ server }) => server.stats.most("recent_output_buffer_max"),
     ),
-    field("blocked_clients", "Clients whose command waits for the end of CLIENT PAUSE.", (view) =>
-      view.stat("blocked_clients"),
+    field(
+      "blocked_clients",
+      "Clients whose command waits: for the end of `CLIENT PAUSE`, or `WAIT` and `WAITAOF`.",
+      (view) => view.stat("blocked_clients"),
     ),
-    ...idle("No command blocks, watches, tracks or subscribes.", {
+    ...idle("No command watches, tracks or subscribes.", {
       tracking_clients: 0,
       pubsub_clients: 0,
       watching_clients: 0,
-      clients_in_timeout_table: 0,
+    }),
+    field(
+      "clients_in_timeout_table",
+      "Those of them whose `WAIT` or `WAITAOF` has a timeout.",
+      (view) => view.stat("clients_in_timeout_table"),
+    ),
+    ...idle("No command watches keys or waits for one.", {
       total_watched_keys: 0,
       total_blocking_keys: 0,
       total_blocking_keys_on_nokey: 0,

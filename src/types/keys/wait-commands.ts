@@ -1,6 +1,9 @@
-/** WAIT and WAITAOF: there is no replica and no append-only file to wait for. */
+/**
+ * WAIT and WAITAOF. There is no replica and no append-only file: who waits for one waits until its
+ * time is up, and is answered that there was none.
+ */
 import type { Args } from "../../base/args.ts";
-import { addInt64, fromNumber, int64 } from "../../base/int64.ts";
+import { addInt64, fromNumber, int64, int64ToNumber } from "../../base/int64.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import { TIMEOUT_NEGATIVE, TIMEOUT_NOT_AN_INTEGER } from "../../protocol/errors.ts";
@@ -13,18 +16,39 @@ const NOT_0_OR_1 = "ERR value is out of range, value must between 0 and 1";
 const NOT_POSITIVE = "ERR value is out of range, must be positive";
 const NO_APPEND_ONLY_FILE =
   "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.";
-const DIFFERS =
-  "Without replicas it answers 0 at once, also where Redis would wait for the timeout.";
+const DIFFERS = "A call of the embedded store does not wait, as if it stood in a transaction.";
 
-/** True if argument `i` is a time to wait; if not, the error is written. */
-function isTimeoutOrReply(session: Session, args: Args, i: number, reply: Reply): boolean {
-  if (!int64OrReply(args, i, reply, TIMEOUT_NOT_AN_INTEGER)) return false;
+/** When a time to wait ends, argument `i` in ms, and 0 for never; null if the error is written. */
+function endOrReply(session: Session, args: Args, i: number, reply: Reply): number | null {
+  if (!int64OrReply(args, i, reply, TIMEOUT_NOT_AN_INTEGER)) return null;
   const { hi, lo } = int64;
   fromNumber(session.server.store.clock.unixMs);
   if (hi < 0) reply.error(TIMEOUT_NEGATIVE);
   else if (!addInt64(hi, lo, int64.hi, int64.lo)) reply.error(TIMEOUT_OUT_OF_RANGE);
-  else return true;
-  return false;
+  else return hi === 0 && lo === 0 ? 0 : int64ToNumber(int64.hi, int64.lo);
+  return null;
+}
+
+/** Waits for replicas, if any are asked for, and writes that there is none. */
+function waitFor(
+  session: Session,
+  areAskedFor: boolean,
+  untilMs: number,
+  reply: Reply,
+  none: (reply: Reply) => void,
+): void {
+  if (areAskedFor && session.mayBlock) session.block({ untilMs, timedOut: none });
+  else none(reply);
+}
+
+function noReplica(reply: Reply): void {
+  reply.integer(0);
+}
+
+function noCopy(reply: Reply): void {
+  reply.array(2);
+  reply.integer(0);
+  reply.integer(0);
 }
 
 export const WAIT: CommandSpec = {
@@ -33,7 +57,9 @@ export const WAIT: CommandSpec = {
   locks: "none",
   run(session, args, reply) {
     if (!int64OrReply(args, 1, reply)) return;
-    if (isTimeoutOrReply(session, args, 2, reply)) reply.integer(0);
+    const areAskedFor = int64.hi > 0 || (int64.hi === 0 && int64.lo !== 0);
+    const untilMs = endOrReply(session, args, 2, reply);
+    if (untilMs !== null) waitFor(session, areAskedFor, untilMs, reply, noReplica);
   },
 };
 
@@ -48,18 +74,18 @@ export const WAITAOF: CommandSpec = {
       reply.error(NOT_0_OR_1);
       return;
     }
-    if (!int64OrReply(args, 2, reply)) return;
+    if (!int64OrReply(args, 2, reply, NOT_POSITIVE)) return;
     if (int64.hi < 0) {
       reply.error(NOT_POSITIVE);
       return;
     }
-    if (!isTimeoutOrReply(session, args, 3, reply)) return;
+    const areAskedFor = int64.hi !== 0 || int64.lo !== 0;
+    const untilMs = endOrReply(session, args, 3, reply);
+    if (untilMs === null) return;
     if (lo === 1) {
       reply.error(NO_APPEND_ONLY_FILE);
       return;
     }
-    reply.array(2);
-    reply.integer(0);
-    reply.integer(0);
+    waitFor(session, areAskedFor, untilMs, reply, noCopy);
   },
 };
