@@ -4,9 +4,10 @@
  */
 
 import { isMainThread } from "node:worker_threads";
+import { FILE_TIMEOUT_MS } from "./test-limits.ts";
 
 /** More than the time a test is given, so that node:test reports first. */
-const LIFETIME_MS = 330_000;
+const LIFETIME_MS = FILE_TIMEOUT_MS + 30_000;
 
 if (isMainThread && process.env["NODE_TEST_CONTEXT"] !== undefined) {
   const end = (): void => {

@@ -14,13 +14,14 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { isLong } from "../test/support/environment.ts";
 import { filesBelow } from "./files.ts";
+import { FILE_TIMEOUT_MS } from "./test-limits.ts";
 
-/** A file that takes longer hangs, or ought to be two files. */
-const FILE_TIMEOUT_MS = 300_000;
 /** The last resort, for a file in an endless loop. */
-const RUN_TIMEOUT_MS = 1_080_000;
-const CONCURRENCY_MAX = 4;
+const RUN_TIMEOUT_MS = isLong ? 6 * 3_600_000 : 1_080_000;
+/** Long forms take gigabytes and measure: one after another. */
+const CONCURRENCY_MAX = isLong ? 1 : 4;
 const FOLDERS: readonly string[] = ["test", "src", "sim", "bench", "scripts"];
 
 const root = join(import.meta.dirname, "../..");
