@@ -1,0 +1,46 @@
+/**
+ * The thread of a witness (witness.ts): one connection with ordinary work, so that neither a busy
+ * client beside it nor its garbage counts as the server's time. Any message ends it.
+ */
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+import { parentPort, workerData } from "node:worker_threads";
+import { Histogram } from "../../bench/histogram.ts";
+import { RespClient } from "../support/resp.ts";
+import { show } from "../support/resp-parser.ts";
+import type { Witnessed, WitnessTask } from "./witness.ts";
+
+/** Between rounds, so that the witness is no load itself. */
+const PAUSE_MS = 1;
+
+const { address, name } = workerData as WitnessTask;
+const port = parentPort as NonNullable<typeof parentPort>;
+let running = true;
+port.once("message", () => {
+  running = false;
+});
+
+const client = await RespClient.connect(address);
+port.postMessage("connected");
+const times = new Histogram();
+for (let round = 0; running; round++) {
+  const startedAt = performance.now();
+  const [set, get, ping] = await client.pipeline([
+    ["SET", name, round],
+    ["GET", name],
+    ["PING", round],
+  ]);
+  times.record((performance.now() - startedAt) * 1e6);
+  assert.equal(set && show(set.reply), "+OK");
+  assert.equal(get && show(get.reply), `$"${round}"`);
+  assert.equal(ping && show(ping.reply), `$"${round}"`);
+  await delay(PAUSE_MS);
+}
+await client.call("DEL", name);
+client.close();
+const seen: Witnessed = {
+  rounds: times.count,
+  p99Ms: times.percentileNs(0.99) / 1e6,
+  slowestMs: times.maxNs / 1e6,
+};
+port.postMessage(seen);
