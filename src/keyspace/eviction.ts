@@ -115,7 +115,7 @@ export class Eviction {
       : randomRecord(table, root, this.below);
     if (p === 0 || !isExpired(db, p)) return p;
     const bytes = db.bytesUsed(p);
-    if (db.expireIfDue(p, slot)) this.freedBytes += bytes;
+    if (table.work.mayRemove && db.expireIfDue(p, slot)) this.freedBytes += bytes;
     return 0;
   }
 

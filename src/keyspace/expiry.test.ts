@@ -12,8 +12,15 @@ function tick(t: TestStore, limit = 512): number {
   let removed = 0;
   for (let shard = 0; shard < t.store.shards; shard++) {
     t.store.enterShard(shard);
-    removed += expireSlice(t.store, shard, limit);
+    removed += slice(t, shard, limit);
   }
+  return removed;
+}
+
+/** One slice of a shard, as under a lock of its own. */
+function slice(t: TestStore, shard: number, limit: number): number {
+  const removed = expireSlice(t.store, shard, limit);
+  t.heap.work.settle(true);
   return removed;
 }
 
@@ -64,6 +71,7 @@ for (const shards of [1, 4, 64]) {
           t.store.enterShard(shard);
           const removed = expireSlice(t.store, shard, 100);
           assert.ok(removed <= 100);
+          table.work.entriesMoved = 0;
           const visits = table.work.elementsVisited;
           assert.ok(visits <= 4096 + 512, `${visits} visits; ${seedText(seed)}`);
         }
@@ -82,16 +90,39 @@ test("a slice that removed its limit says that there may be more", () => {
   const removals: number[] = [];
   for (;;) {
     t.store.enterShard(0);
-    removals.push(expireSlice(t.store, 0, 300));
-    if ((removals.at(-1) as number) < 300 && keysLeft(t) === 0) break;
+    t.heap.work.settle(true);
+    removals.push(expireSlice(t.store, 0, 30));
+    if ((removals.at(-1) as number) < 30 && t.heap.work.mayRemove) break;
   }
   assert.equal(
     removals.reduce((sum, n) => sum + n, 0),
     1000,
   );
-  assert.equal(removals.filter((n) => n === 300).length, 3);
+  assert.equal(keysLeft(t), 0);
+  assert.ok(removals.filter((n) => n === 30).length > 20);
   t.check();
 });
+
+for (const keys of [500, 10_000]) {
+  test(`of ${keys} keys in one slot a slice moves no more than 512 entries`, () => {
+    const t = keyStore({ shards: 1 });
+    for (let i = 0; i < keys; i++) t.call("SET", `{s}${i}`, "v", "PX", "10");
+    t.advance(2000);
+    const { work } = t.heap;
+    work.settle(false);
+    work.clear();
+    let slices = 0;
+    for (let removed = 0; removed < keys; slices++) {
+      t.store.enterShard(0);
+      const before = removed;
+      removed += slice(t, 0, 512);
+      assert.ok(removed > before, `nothing removed after ${removed} keys`);
+    }
+    assert.ok(slices < keys / 40, `${slices} slices`);
+    assert.ok(work.entriesMovedMax > 100 && work.entriesMovedMax <= 512, `${work.entriesMovedMax}`);
+    t.check();
+  });
+}
 
 test("with many keys in the slot of a tag the walk goes on where it stopped", () => {
   const t = keyStore({ shards: 1 });

@@ -55,8 +55,9 @@ type Walk = {
 };
 
 /**
- * Removes up to `limit` expired records of a shard whose lock is held. Returns how many; if that is
- * `limit`, there may be more that are due now.
+ * Removes up to `limit` expired records of a shard whose lock is held, fewer where tables shrink by
+ * much. Returns how many; if that is `limit`, or the heap's `work` has no more of it under this
+ * lock (`mayRemove`), there may be more that are due now.
  */
 export function expireSlice(store: Store, shard: number, limit: number, isExact = false): number {
   const { control, databases } = store;
@@ -165,16 +166,17 @@ function walkSlot(
   walk: Walk,
 ): boolean {
   const { table } = db.store;
+  const { work } = table;
   while (walk.hash < HASH_END) {
     const root = db.rootOf(walk.slot);
     if (root === 0) return true;
-    if (walk.visits <= 0 || walk.removals === 0) return false;
+    if (walk.visits <= 0 || walk.removals === 0 || !work.mayRemove) return false;
     due.hash = walk.hash;
     due.visits = walk.visits;
     const n = dueRecords(table, root, due, seconds, secondsOf, found);
     walk.visits = due.visits;
     for (let k = 0; k < n; k++) {
-      if (walk.removals === 0) return false;
+      if (walk.removals === 0 || !work.mayRemove) return false;
       if (db.expireIfDue(found[k] as number, walk.slot)) walk.removals--;
     }
     walk.hash = due.hash;

@@ -6,6 +6,11 @@
  * Whoever does such work counts it here. Whoever gives the locks up calls `settle`; short copies, of
  * which no command makes many, are not counted.
  */
+
+/** Entries that may be moved under one lock, and of those the most that removing one key moves. */
+const MOVED_MAX = 512;
+const REMOVAL_MOVED_MAX = 409;
+
 export class Work {
   /** Something was counted since the last `settle`. */
   isUsed = false;
@@ -16,6 +21,11 @@ export class Work {
   bytesCopiedMax = 0;
   entriesMovedMax = 0;
   elementsVisitedMax = 0;
+
+  /** False once removing a key that was met on a walk could move too much under this lock. */
+  get mayRemove(): boolean {
+    return this.entriesMoved <= MOVED_MAX - REMOVAL_MOVED_MAX;
+  }
 
   copied(bytes: number): void {
     this.bytesCopied += bytes;

@@ -56,9 +56,7 @@ export class Housekeeping {
     let shard = this.expiryShard;
     let isBehind = false;
     for (let n = Math.ceil(shards / shareStep); n > 0; n--) {
-      dispatcher.locks.tryShard(shard, () => {
-        if (expireSlice(store, shard, SLICE_RECORDS) === SLICE_RECORDS) isBehind = true;
-      });
+      if (this.expireOf(shard)) isBehind = true;
       shard += shareStep;
       if (shard >= shards) shard = shareFirst;
       if (store.clock.monotonicMs() - began > budgetMs) break;
@@ -69,6 +67,21 @@ export class Housekeeping {
     dispatcher.times.event("expire-cycle", ms);
     if (isBehind) server.stats.add(TIME_CAP, 1);
     return isBehind;
+  }
+
+  /** Removes what is due of a shard, under as many locks as its tables need. True if there is more. */
+  private expireOf(shard: number): boolean {
+    const { dispatcher, store } = this.server;
+    let left = SLICE_RECORDS;
+    let isCutShort = true;
+    while (isCutShort && left > 0) {
+      isCutShort = false;
+      dispatcher.locks.tryShard(shard, () => {
+        left -= expireSlice(store, shard, left);
+        isCutShort = !store.heap.work.mayRemove;
+      });
+    }
+    return left === 0;
   }
 
   /** True if there is more of what was flushed. */

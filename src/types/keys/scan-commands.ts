@@ -104,6 +104,7 @@ class Page {
 
   private take(db: Database, root: number): number {
     const { slot } = this;
+    const { work } = db.store.heap;
     const due: number[] = [];
     const most = Math.min(this.count, Math.max(this.visits, 1));
     const next = scanTable(db.store.table, root, this.hash, most, (p) => {
@@ -112,7 +113,7 @@ class Page {
       if (isExpired(db, p)) due.push(p);
       else this.add(db, p);
     });
-    for (const p of due) db.expireIfDue(p, slot);
+    for (const p of due) if (work.mayRemove) db.expireIfDue(p, slot);
     return next;
   }
 

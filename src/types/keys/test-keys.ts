@@ -20,6 +20,7 @@ export function freeLocks(store: Store): ShardLocks {
     tryShard(shard, run) {
       store.enterShard(shard);
       run();
+      store.heap.work.settle(true);
       return true;
     },
   };

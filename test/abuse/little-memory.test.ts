@@ -1,0 +1,136 @@
+/**
+ * Little memory, as a limit of the process or of its control group says: it starts, serves, fills
+ * up, refuses and lives on. The system would kill whoever takes more than its group has.
+ */
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { describe, test } from "node:test";
+import { needsOurs } from "../support/environment.ts";
+import { makeMemoryGroup } from "../support/memory-group.ts";
+import { until } from "../support/owners.ts";
+import { encodeCommand, type RespClient } from "../support/resp.ts";
+import { errorOf, integerOf, show } from "../support/resp-parser.ts";
+import { type Server, startZeroHop } from "../support/servers.ts";
+import { startWitness } from "./witness.ts";
+
+const MB = 2 ** 20;
+
+describe("an address space of 4 GiB", needsOurs(), () => {
+  const shell = existsSync("/bin/bash") ? {} : { skip: "no bash to set limits with" };
+
+  test("it starts and serves under ulimit -v of 4 GiB", shell, async () => {
+    const limited = 'ulimit -v 4194304; exec "$0" "$@"';
+    const server = await startZeroHop({ threads: 4 }, { through: ["/bin/bash", "-c", limited] });
+    const client = await server.connect();
+    for (let i = 0; i < 100; i++) {
+      const batch = Array.from({ length: 100 }, (_, j) => [
+        "SET",
+        `key:${i}:${j}`,
+        "x".repeat(1000),
+      ]);
+      for (const { reply } of await client.pipeline(batch)) assert.equal(show(reply), "+OK");
+    }
+    assert.equal(integerOf((await client.call("DBSIZE")).reply), 10_000);
+    await server.stop();
+  });
+
+  test("under that limit it fills up, refuses and lives on", shell, async () => {
+    const limited = 'ulimit -v 4194304; exec "$0" "$@"';
+    const options = { threads: 2, "memory-chunk": "64mb" };
+    const server = await startZeroHop(options, { through: ["/bin/bash", "-c", limited] });
+    const client = await server.connect();
+    client.timeoutMs = 60_000;
+    const value = Buffer.alloc(30 * MB, "x");
+    let refusal = "";
+    for (let i = 0; i < 200 && refusal === ""; i++) {
+      const { reply } = await client.call("SET", `big:${i}`, value);
+      if (show(reply) !== "+OK") refusal = errorOf(reply);
+    }
+    assert.match(refusal, /^OOM /);
+    assert.equal(show((await client.call("PING")).reply), "+PONG");
+    assert.equal(integerOf((await client.call("STRLEN", "big:0")).reply), 30 * MB);
+    assert.equal(show((await client.call("DEL", "big:0", "big:1")).reply), ":2");
+    await until("there is room again", async () => {
+      return show((await client.call("SET", "again", value)).reply) === "+OK";
+    });
+    await server.stop();
+  });
+});
+
+const GROUP_BYTES = 256 * MB;
+
+describe("a control group of 256 MB", needsOurs(), () => {
+  for (const threads of [1, 2, 4]) {
+    for (const size of [10, 1000, 100_000, 5 * MB]) {
+      test(`fills up with values of ${size} bytes and lives on, ${threads} threads`, async (t) => {
+        const group = makeMemoryGroup(GROUP_BYTES);
+        if (typeof group === "string") {
+          t.skip(group);
+          return;
+        }
+        const options = { threads, "enable-debug-command": "yes" };
+        const server = await startZeroHop(options, group);
+        const witness = await startWitness(server);
+        await fillAndGoOn(server, size);
+        const seen = await witness.stop();
+        assert.equal(group.kills(), 0);
+        const peak = group.peakBytes();
+        t.diagnostic(`peak ${peak} bytes, ${JSON.stringify(seen)}`);
+        assert.ok(peak < GROUP_BYTES, `${peak} bytes at the peak`);
+        await server.stop();
+      });
+    }
+  }
+});
+
+/** Fills a server until it refuses, twice, while others hold what they can of its memory. */
+async function fillAndGoOn(server: Server, size: number): Promise<void> {
+  const clients = await Promise.all(Array.from({ length: 8 }, () => server.connect()));
+  const [client] = clients as [RespClient];
+  const others = await Promise.all(Array.from({ length: 50 }, () => server.connect()));
+  for (const other of others) {
+    other.socket.pause();
+    other.sendRaw("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$60000\r\nabc");
+  }
+  const value = Buffer.alloc(size, "v");
+  const taken = await Promise.all(clients.map((each, c) => fill(each, `${c}`, value)));
+  const count = taken.reduce((sum, more) => sum + more);
+  assert.ok(count * size > 10 * MB || size === 10, `only ${count} values of ${size} bytes`);
+  assert.equal(show((await client.call("PING")).reply), "+PONG");
+  assert.equal(integerOf((await client.call("STRLEN", "0:0")).reply), size);
+  // Reading what is there needs memory too.
+  for (const each of clients) {
+    const replies = await each.pipeline(Array.from({ length: 5 }, () => ["GET", "0:0"]));
+    for (const { raw } of replies) assert.equal(raw.length, size + `$${size}\r\n\r\n`.length);
+  }
+  assert.equal(show((await client.call("DEBUG", "HEAP-CHECK")).reply), "+OK");
+  await client.call("FLUSHALL");
+  const again = await Promise.all(clients.map((each, c) => fill(each, `${c}`, value)));
+  const countAgain = again.reduce((sum, more) => sum + more);
+  assert.ok(countAgain > count * 0.8, `${countAgain} values after ${count} the first time`);
+  await client.call("FLUSHALL");
+  for (const other of others) other.close();
+}
+
+/** Writes until the server refuses, and returns how many values were taken. */
+async function fill(client: RespClient, name: string, value: Buffer): Promise<number> {
+  client.timeoutMs = 60_000;
+  const batch = Math.max(1, Math.min(500, Math.floor(MB / value.length)));
+  for (let taken = 0; ; taken += batch) {
+    client.sendRaw(
+      Buffer.concat(
+        Array.from({ length: batch }, (_, i) =>
+          encodeCommand(["SET", `${name}:${taken + i}`, value]),
+        ),
+      ),
+    );
+    let refused = 0;
+    for (let i = 0; i < batch; i++) {
+      const { reply } = await client.next();
+      if (show(reply) === "+OK") continue;
+      assert.match(errorOf(reply), /^OOM command not allowed/);
+      refused++;
+    }
+    if (refused > 0) return taken + batch - refused;
+  }
+}
