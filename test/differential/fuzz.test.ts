@@ -102,8 +102,10 @@ async function playRound(
     const difference = await runBatch(pairs[turn++ % pairs.length] as Pair, batch);
     if (difference !== undefined) {
       const { what, ours, redis } = difference;
+      const apart = (await compareKeyspaces(first, DATABASES)).join("; ");
       const shortest = await shrink(first, history, DATABASES);
-      assert.fail(`${what}\nours:  ${ours}\nredis: ${redis}\n(${hint})\n    ${shortest}`);
+      const replies = `${what}\nours:  ${ours}\nredis: ${redis}`;
+      assert.fail(`${replies}\n(${hint})\nkeys then: ${apart}\n    ${shortest}`);
     }
   }
   const found = await compareKeyspaces(first, DATABASES);

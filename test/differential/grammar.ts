@@ -219,7 +219,7 @@ export class CallMaker {
       case "integer":
         return [this.#integer(syntax.name, command)];
       case "unix-time":
-        return [this.#unixTime(syntax.name)];
+        return [this.#unixTime(syntax.name, command)];
       case "double":
         return [random.pick(FLOATS)];
       case "pattern":
@@ -245,8 +245,10 @@ export class CallMaker {
     return random.pick(SMALL_NUMBERS);
   }
 
-  #unixTime(name: string): string {
-    if (this.#random.chance(0.05)) return this.#random.pick(["1", "0", "-1", "abc"]);
+  #unixTime(name: string, command: CommandSyntax): string {
+    // SET with a time past leaves the key to the expiry cycle, which comes at no certain moment.
+    const past = command.words[0] === "set" ? [] : ["1"];
+    if (this.#random.chance(0.05)) return this.#random.pick([...past, "0", "-1", "abc"]);
     const seconds = this.#nowSeconds + this.#expirySeconds();
     return String(/milli/.test(name) ? seconds * 1000 : seconds);
   }
