@@ -78,6 +78,8 @@ export class ChunkPool {
   readonly u8: Uint8Array[] = [];
   readonly view: DataView[] = [];
   readonly bits: Int32Array[] = [];
+  /** This thread takes no spans: what is left is for others, or for commands that free some. */
+  isSealed = false;
   private readonly control: Int32Array;
   private readonly host: PoolHost;
   private readonly checked: boolean;
@@ -178,7 +180,7 @@ export class ChunkPool {
   private takeLocked(spans: number): number {
     // What `find` chooses may be in a chunk that another thread made.
     this.sync();
-    const isAllowed = this.isAllowed(spans);
+    const isAllowed = !this.isSealed && this.isAllowed(spans);
     let p = isAllowed ? this.find(spans) : 0;
     if (p === 0 && isAllowed && this.addChunk(spans)) p = this.find(spans);
     if (p !== 0) {

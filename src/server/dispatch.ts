@@ -48,7 +48,7 @@ import {
 } from "../memory/lock.ts";
 import type { Work } from "../memory/work.ts";
 import { OOM, unknownCommand, unknownSubcommand, wrongArity } from "../protocol/errors.ts";
-import { ADMITTED, LATER, REFUSED } from "../protocol/parser.ts";
+import { ADMITTED, LATER } from "../protocol/parser.ts";
 import type { Reply } from "../protocol/reply.ts";
 import { CallTimes } from "./call-times.ts";
 import type { Config } from "./config/config.ts";
@@ -396,12 +396,21 @@ export class Dispatcher {
     return this.runOther(session, command, db, args, reply, set);
   }
 
-  /** Whether the command may allocate what it needs; if it is refused, the error is written. */
-  private admit(command: Command, args: Args, reply: Reply): number {
-    const bytes = args.plainBytes();
-    const verdict = this.server.memory.admit(bytes);
-    if (verdict === REFUSED) this.refuse(command, reply, OOM);
-    return verdict;
+  /**
+   * A command with one key for which there is no memory to reserve. Where keys were deleted it may
+   * use what these left in spans that others are in: it changes nothing if that is not enough.
+   */
+  private runInHoles(session: Session, command: Command, args: Args, reply: Reply): number {
+    const { memory, store } = this.server;
+    const { pool } = store.heap;
+    if (pool.isSealed || !memory.hasHoles(args.plainBytes())) {
+      this.refuse(command, reply, OOM);
+      return DONE;
+    }
+    pool.isSealed = true;
+    const outcome = this.runOneKey(session, command, args, reply);
+    pool.isSealed = false;
+    return outcome;
   }
 
   private runOneKey(session: Session, command: Command, args: Args, reply: Reply): number {
@@ -421,8 +430,9 @@ export class Dispatcher {
       }
     }
     if ((command.flagBits & FLAG_DENYOOM) !== 0) {
-      const verdict = this.admit(command, args, reply);
-      if (verdict !== ADMITTED) return verdict === LATER ? PARKED : DONE;
+      const verdict = this.server.memory.admit(args.plainBytes());
+      if (verdict === LATER) return PARKED;
+      if (verdict !== ADMITTED) return this.runInHoles(session, command, args, reply);
     }
     const shard = server.store.shardOf(slot);
     const line = shardRow(shard);
@@ -496,8 +506,12 @@ export class Dispatcher {
       locks.wantAll();
     }
     if ((command.flagBits & FLAG_DENYOOM) !== 0) {
-      const verdict = this.admit(command, args, reply);
-      if (verdict !== ADMITTED) return verdict === LATER ? PARKED : DONE;
+      const verdict = this.server.memory.admit(args.plainBytes());
+      if (verdict === LATER) return PARKED;
+      if (verdict !== ADMITTED) {
+        this.refuse(command, reply, OOM);
+        return DONE;
+      }
     }
     const failed = locks.acquire();
     if (failed >= 0) return this.park(failed);

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Random, seedText, testSeed } from "../../test/support/random.ts";
-import { H_RESERVED_UNITS } from "../memory/layout.ts";
+import { H_RESERVED_UNITS, H_SPANS_LIMIT } from "../memory/layout.ts";
 import { OOM } from "../protocol/errors.ts";
 import { evictionTimeMs } from "./memory-gate.ts";
 import { request, type TestClient, TestServer } from "./test-server.ts";
@@ -41,6 +41,14 @@ function fillWithSmall(server: TestServer, client: TestClient): void {
     for (const end = n + 1000; n < end; n++) client.call("SET", `k${n}`, "v");
   }
   server.host.settle();
+}
+
+/** Makes the monotonic clock go on by so much each time that it is looked at. */
+function tickingServer(settings: Record<string, string>, msPerLook: number): TestServer {
+  const server = newServer(settings, 2);
+  let now = 0;
+  server.clock.monotonicMs = () => (now += msPerLook);
+  return server;
 }
 
 describe("policies", () => {
@@ -191,14 +199,6 @@ describe("what is freed before any key is evicted", () => {
 });
 
 describe("time", () => {
-  /** Makes the monotonic clock go on by so much each time that it is looked at. */
-  function tickingServer(settings: Record<string, string>, msPerLook: number): TestServer {
-    const server = newServer(settings, 2);
-    let now = 0;
-    server.clock.monotonicMs = () => (now += msPerLook);
-    return server;
-  }
-
   test("is Redis's, by tenacity", () => {
     for (const [tenacity, ms] of [
       [0, 0],
@@ -377,4 +377,81 @@ test("sizes of all kinds on four threads stay within a hundredth of the limit", 
     assert.ok(stat(observer, "evicted_keys") > 1000);
     assert.equal(observer.say("DEBUG HEAP-CHECK"), "+OK\r\n");
   }
+});
+
+describe("where the heap has only so many spans", () => {
+  const SPANS = 100;
+
+  function limit(server: TestServer): void {
+    const control = server.host.servers[0]?.store.control as Int32Array;
+    control[H_SPANS_LIMIT] = SPANS;
+  }
+
+  /** Sets keys of two sizes until one is refused. Returns how many. */
+  function fillSpans(client: TestClient): number {
+    for (let n = 0; n < 100_000; n++) {
+      const reply = client.call("SET", `key:${n}`, "v".repeat(n % 3 === 0 ? 300 : 10));
+      if (reply === "+OK\r\n") continue;
+      assert.equal(reply, REFUSAL);
+      return n;
+    }
+    throw new Error("it is never full");
+  }
+
+  test("what was flushed is no longer in the way", () => {
+    const server = newServer({});
+    limit(server);
+    const client = server.connect();
+    for (const value of ["v", "v".repeat(200_000)]) {
+      const keys = fillSpans(client);
+      assert.ok(keys > 10_000, `${keys}`);
+      assert.equal(client.call("FLUSHALL"), "+OK\r\n");
+      assert.equal(client.call("SET", "key", value), "+OK\r\n");
+      assert.equal(client.call("MSET", "a", value, "b", value), "+OK\r\n");
+      assert.equal(client.say("FLUSHALL"), "+OK\r\n");
+      server.advance(1000);
+    }
+    assert.equal(client.say("DEBUG HEAP-CHECK"), "+OK\r\n");
+  });
+
+  test("who comes before all of it is freed waits for it", () => {
+    const server = tickingServer({}, 0.01);
+    limit(server);
+    const client = server.connect();
+    fillSpans(client);
+    client.say("FLUSHALL");
+    const long = server.connect();
+    assert.equal(client.call("SET", "key", "value"), "");
+    assert.equal(long.call("SET", "long", "v".repeat(500_000)), "");
+    server.host.settle();
+    assert.equal(client.link.sent, "+OK\r\n");
+    assert.equal(long.link.sent, "+OK\r\n");
+    assert.equal(client.say("GET key"), "$5\r\nvalue\r\n");
+    assert.equal(client.say("STRLEN long"), ":500000\r\n");
+    assert.equal(client.say("DEBUG HEAP-CHECK"), "+OK\r\n");
+  });
+
+  test("what deleted keys left within spans is used by commands with one key", () => {
+    const server = newServer({});
+    limit(server);
+    const client = server.connect();
+    const keys = fillSpans(client);
+    assert.equal(client.call("SET", "more", "v".repeat(3000)), REFUSAL);
+    for (let n = 0; n < keys; n += 2) assert.equal(client.say(`DEL key:${n}`), ":1\r\n");
+    server.slowTick();
+    const before = used(client);
+    let taken = 0;
+    while (client.call("SET", `new:${taken}`, "v".repeat(10)) === "+OK\r\n") taken++;
+    assert.ok(taken > keys / 5, `${taken} of ${keys}`);
+    assert.ok(used(client) > before);
+    assert.equal(client.call("MSET", "one", "1", "two", "2"), REFUSAL);
+    assert.equal(client.say("EXISTS one two"), ":0\r\n");
+    // What takes no reservation has the last spans to itself.
+    for (let n = 0; n < taken; n += 10) assert.equal(client.say(`EXPIRE new:${n} 1000`), ":1\r\n");
+    for (let n = 1; n < keys; n += 2) {
+      const size = n % 3 === 0 ? 300 : 10;
+      assert.equal(client.say(`STRLEN key:${n}`), `:${size}\r\n`);
+    }
+    assert.equal(client.say("DEBUG HEAP-CHECK"), "+OK\r\n");
+  });
 });

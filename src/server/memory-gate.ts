@@ -25,7 +25,7 @@ import { usedBytes } from "../keyspace/roots.ts";
 import { statIndex } from "../keyspace/stats.ts";
 import type { Store } from "../keyspace/store.ts";
 import { SPAN_BYTES, UNIT_BYTES } from "../limits.ts";
-import { H_EXCEEDED_SINCE, H_GARBAGE, H_RESERVED_UNITS } from "../memory/layout.ts";
+import { H_EXCEEDED_SINCE, H_GARBAGE, H_RESERVED_UNITS, H_SPANS_USED } from "../memory/layout.ts";
 import { ADMITTED, LATER, REFUSED } from "../protocol/parser.ts";
 import type { Config } from "./config/config.ts";
 
@@ -37,6 +37,11 @@ const GROWTH_BYTES = 1024;
 const BAND = 200;
 /** Of maxmemory, what all threads together admit unseen: a 1024th. */
 const UNSEEN = 1024;
+/** Of the spans in use, what is free within them if it is worth trying: a 16th. */
+const HOLES_MIN = 16;
+/** Between two rounds over all shards for their empty spans, unless much was freed; remote frees. */
+const TRIM_PAUSE_MS = 100;
+const TRIMMED_FREES = 512;
 /** Most bytes that are evicted beyond what is needed, so that the next requests find room. */
 const SLACK_BYTES_MAX = 4096;
 /** Redis looks at the clock after so many keys. */
@@ -102,6 +107,9 @@ export class MemoryGate {
   /** This turn of the event loop has had its time for eviction. */
   private isSpent = false;
   private isScheduled = false;
+  /** When shards were last trimmed, and what was in use then. */
+  private trimmedMs = Number.NEGATIVE_INFINITY;
+  private trimmedUsed = 0;
   /** Keys that the last round evicted, and whether it freed anything at all. */
   private removed = 0;
   private hasFreed = false;
@@ -154,7 +162,12 @@ export class MemoryGate {
   /** Admits a command whose arguments have so many bytes that have no block of the heap yet. */
   admit(bytes: number): number {
     this.release();
-    if (!this.store.heap.pool.reserve(bytes * 2 + RESERVE_BYTES)) return REFUSED;
+    const most = mostOf(bytes);
+    const { pool } = this.store.heap;
+    if (!pool.reserve(most) && !pool.isSealed) {
+      const verdict = this.reserveOfGarbage(most);
+      if (verdict !== ADMITTED) return verdict;
+    }
     const need = bytes * 2 + GROWTH_BYTES;
     if (need <= this.allowance) {
       this.allowance -= need;
@@ -168,9 +181,11 @@ export class MemoryGate {
    * nothing to evict the command may still be one that needs no memory.
    */
   admitArgument(bytes: number): number {
-    if (this.limit === Number.POSITIVE_INFINITY) return ADMITTED;
     if (bytes > this.limit) return REFUSED;
     this.release();
+    const isThere = this.store.heap.pool.reserve(bytes + SPAN_BYTES);
+    if (!isThere && this.reserveOfGarbage(bytes + SPAN_BYTES) === LATER) return LATER;
+    if (this.limit === Number.POSITIVE_INFINITY) return ADMITTED;
     const verdict = this.admitSlowly(Math.ceil(bytes / SPAN_BYTES + 1) * SPAN_BYTES);
     return verdict === REFUSED ? ADMITTED : verdict;
   }
@@ -187,6 +202,47 @@ export class MemoryGate {
   private giveBack(units: number): void {
     this.host.reserves(this.reserved + this.held);
     Atomics.sub(this.control, H_RESERVED_UNITS, units);
+  }
+
+  /** True if it was for want of spans that a command was refused, and much is free within them. */
+  hasHoles(bytes: number): boolean {
+    if (this.store.heap.pool.reserve(mostOf(bytes))) return false;
+    const taken = (this.control[H_SPANS_USED] as number) * SPAN_BYTES;
+    return this.used() < taken - taken / HOLES_MIN;
+  }
+
+  /**
+   * Makes room for bytes that the heap has no spans for, whatever maxmemory says, by freeing what
+   * was flushed. There is as much time for it as for eviction; then the session waits.
+   */
+  private reserveOfGarbage(bytes: number): number {
+    const { pool } = this.store.heap;
+    const began = this.clock.monotonicMs();
+    while (this.control[H_GARBAGE] !== 0) {
+      const isLate = this.isSpent || this.clock.monotonicMs() - began > this.timeLimitMs;
+      if (isLate || !this.freesGarbage()) {
+        this.wait(bytes);
+        return LATER;
+      }
+      if (pool.reserve(bytes)) return ADMITTED;
+    }
+    if (pool.reserve(bytes)) return ADMITTED;
+    this.trimShards();
+    return pool.reserve(bytes) ? ADMITTED : REFUSED;
+  }
+
+  /** Gives back the spans that shards keep for what comes next, if there may be some. */
+  private trimShards(): void {
+    const { heap, shards } = this.store;
+    const now = this.clock.monotonicMs();
+    const used = this.used();
+    const isRecent = now - this.trimmedMs < TRIM_PAUSE_MS;
+    if (isRecent && used > this.trimmedUsed - RESERVE_BYTES) return;
+    this.trimmedMs = now;
+    this.trimmedUsed = used;
+    for (let shard = 0; shard < shards; shard++) {
+      this.locks.tryShard(shard, () => void heap.trim(shard, TRIMMED_FREES));
+    }
   }
 
   private admitSlowly(need: number): number {
@@ -368,6 +424,11 @@ export class MemoryGate {
   private milliseconds(): number {
     return (this.clock.unixMs % 2 ** 32) | 0 || 1;
   }
+}
+
+/** What a command whose arguments have so many bytes may allocate in spans. */
+function mostOf(bytes: number): number {
+  return bytes * 2 + RESERVE_BYTES;
 }
 
 /** Redis's time for eviction in a command, by tenacity: 0.5 ms for 10, endless for 100. */
