@@ -13,7 +13,12 @@ import type { Server } from "../support/servers.ts";
 /** What 99 of 100 rounds must take at most. Wide, since all of it shares the machine. */
 const P99_MAX_MS = 250;
 
-export type WitnessTask = { readonly address: Address; readonly name: string };
+export type WitnessTask = {
+  readonly address: Address;
+  readonly name: string;
+  /** Its writes may be refused with -OOM, which then must have changed nothing. */
+  readonly mayBeFull: boolean;
+};
 
 export type Witnessed = {
   readonly rounds: number;
@@ -24,8 +29,8 @@ export type Witnessed = {
 export type Witness = { stop(): Promise<Witnessed> };
 
 /** Starts a witness that is connected. Its `stop` rejects if it was disturbed. */
-export async function startWitness(server: Server, name = "witness"): Promise<Witness> {
-  const task: WitnessTask = { address: server.address, name };
+export async function startWitness(server: Server, mayBeFull = false): Promise<Witness> {
+  const task: WitnessTask = { address: server.address, name: "witness", mayBeFull };
   const worker = new Worker(new URL("./witness-worker.js", import.meta.url), { workerData: task });
   await once(worker, "message");
   // Listened for from the start, since a thread that ends posts its last word and ends in one go.
