@@ -69,7 +69,7 @@ export class Housekeeping {
     return isBehind;
   }
 
-  /** Removes what is due of a shard, under as many locks as its tables need. True if there is more. */
+  /** Removes what is due of a shard, under as many locks as it takes. True if there is more. */
   private expireOf(shard: number): boolean {
     const { dispatcher, store } = this.server;
     let left = SLICE_RECORDS;

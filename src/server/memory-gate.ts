@@ -39,7 +39,7 @@ const BAND = 200;
 const UNSEEN = 1024;
 /** Of the spans in use, what is free within them if it is worth trying: a 16th. */
 const HOLES_MIN = 16;
-/** Between two rounds over all shards for their empty spans, unless much was freed; remote frees. */
+/** Between two rounds over all shards for empty spans, unless much was freed; remote frees. */
 const TRIM_PAUSE_MS = 100;
 const TRIMMED_FREES = 512;
 /** Most bytes that are evicted beyond what is needed, so that the next requests find room. */

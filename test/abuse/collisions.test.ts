@@ -15,7 +15,7 @@ import { Random, seedText, testSeed } from "../support/random.ts";
 
 const BITS = isLong ? 20 : 13;
 const BATCH = 512;
-/** Chance makes two sets of random keys differ by less than this, and colliding ones by far more. */
+/** Chance makes two sets of random keys differ by less, and colliding ones by far more. */
 const APART_MAX = 0.1;
 
 /** Hash tags of 8 bytes, so that words of the keys behind them stay words. */

@@ -61,7 +61,7 @@ describe("large requests and values", () => {
     }
   }
 
-  /** The digest of a string by GET; a RespClient would keep it as text, which Node has up to 512 MB. */
+  /** The digest of a string by GET. A RespClient keeps replies as text: Node has none of 512 MB. */
   async function digestOf(key: string): Promise<string> {
     const socket = net.connect(server.address as net.TcpNetConnectOpts);
     socket.end(encodeCommand(["GET", key]));
