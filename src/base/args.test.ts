@@ -20,6 +20,9 @@ function argsOf(...words: string[]): Args {
 test("arguments are compared, shown and copied", () => {
   const args = argsOf("Set", "k\xff", "");
   assert.ok(args.is(0, "SET") && !args.is(0, "SE") && !args.is(0, "SETX") && args.is(2, ""));
+  const odd = argsOf("set\0", "SET\0x", "\0", "se\0t");
+  assert.ok(odd.is(0, "SET") && odd.is(1, "SET") && odd.is(2, "") && odd.is(3, "SE"));
+  assert.ok(!odd.is(3, "SET") && !odd.is(0, "SE") && !odd.is(2, "SET"));
   assert.equal(args.text(1), "k\xff");
   assert.equal(args.head(0, 2), "Se");
   assert.equal(args.head(0, 64), "Set");

@@ -82,12 +82,17 @@ export class Args {
     return bytes;
   }
 
-  /** True if argument `i` equals `token`, which is upper-case ASCII, in any letter case. */
+  /**
+   * True if argument `i` equals `token`, which is upper-case ASCII, in any letter case. As in Redis
+   * it is read as a C string: it ends with its first zero byte.
+   */
   is(i: number, token: string): boolean {
     const start = this.start[i] as number;
     const length = token.length;
-    if ((this.end[i] as number) - start !== length) return false;
+    const rest = (this.end[i] as number) - start - length;
+    if (rest < 0) return false;
     const source = this.source(i);
+    if (rest > 0 && source[start + length] !== 0) return false;
     for (let k = 0; k < length; k++) {
       let byte = source[start + k] as number;
       if (byte >= 97 && byte <= 122) byte -= 32;

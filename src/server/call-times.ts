@@ -8,6 +8,7 @@
 import type { Command } from "../command/command.ts";
 import { FLAG_FAST, FLAG_SKIP_SLOWLOG } from "../command/flags.ts";
 import type { Session } from "../command/session.ts";
+import { cString } from "../protocol/errors.ts";
 import { SAMPLE_EVERY } from "./command-stats.ts";
 import type { Config } from "./config/config.ts";
 import type { LatencyEvent } from "./latency-events.ts";
@@ -80,7 +81,7 @@ export class CallTimes {
       usec: Math.floor(Math.max(0, ms * 1000)),
       words,
       address: session.remote,
-      clientName: session.name,
+      clientName: cString(session.name),
     };
     server.slowLog.add(entry, server.config.slowlogLength);
   }

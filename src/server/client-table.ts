@@ -15,6 +15,7 @@
  * A reader may see a row in the middle of a change; it checks the id before and after.
  */
 import { latin1, writeLatin1 } from "../base/bytes.ts";
+import { cString } from "../protocol/errors.ts";
 
 export const ROW_BYTES = 1024;
 const HEADER_BYTES = 64;
@@ -218,9 +219,9 @@ export class ClientTable {
     this.i32[(base + 36) >> 2] = client.flags;
     this.i32[(base + 40) >> 2] = client.proto;
     this.i32[(base + CLASS_AT) >> 2] = client.kind;
-    this.putText(base + NAME_AT, client.name, NAME_BYTES_MAX);
-    this.putText(base + LIBRARY_AT, client.libName, LIBRARY_BYTES_MAX);
-    this.putText(base + VERSION_AT, client.libVersion, VERSION_BYTES_MAX);
+    this.putText(base + NAME_AT, cString(client.name), NAME_BYTES_MAX);
+    this.putText(base + LIBRARY_AT, cString(client.libName), LIBRARY_BYTES_MAX);
+    this.putText(base + VERSION_AT, cString(client.libVersion), VERSION_BYTES_MAX);
   }
 
   /** The part of `setUse` that every turn changes. */

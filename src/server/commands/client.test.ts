@@ -31,7 +31,7 @@ describe("what a client says about itself", () => {
       a.call("CLIENT", "SETNAME", `${longest}x`),
       "-ERR Client names cannot be longer than 254 bytes\r\n",
     );
-    for (const name of ["a b", "a\nb", "a\x7f", "\xe4", "a\0b"]) {
+    for (const name of ["a b", "a\nb", "a\x7f", "\xe4", "a b\0", "\x01\0"]) {
       assert.equal(
         a.call("CLIENT", "SETNAME", name),
         "-ERR Client names cannot contain spaces, newlines or special characters.\r\n",
@@ -39,6 +39,27 @@ describe("what a client says about itself", () => {
     }
     assert.equal(a.call("CLIENT", "SETNAME", ""), "+OK\r\n");
     assert.equal(a.say("CLIENT GETNAME"), "$-1\r\n");
+  });
+
+  test("what is behind a zero byte is neither looked at nor shown", () => {
+    const { a } = pair();
+    a.say("CONFIG SET slowlog-log-slower-than 0");
+    for (const [name, shown] of [
+      ["a\0b c\n", "a"],
+      ["\0", ""],
+    ] as const) {
+      assert.equal(a.call("CLIENT", "SETNAME", name), "+OK\r\n");
+      assert.equal(a.say("CLIENT GETNAME"), `$${name.length}\r\n${name}\r\n`);
+      assert.equal(a.call("HELLO", "2", "SETNAME", name).slice(0, 1), "*");
+      assert.equal(a.say("CLIENT GETNAME"), `$${name.length}\r\n${name}\r\n`);
+      assert.equal(a.call("CLIENT", "SETINFO", "LIB-NAME\0x", name), "+OK\r\n");
+      assert.equal(a.call("CLIENT", "SETINFO", "LIB-VER", name), "+OK\r\n");
+      const line = a.text("CLIENT INFO");
+      assert.ok(line.includes(` name=${shown} age=`), line);
+      assert.ok(line.endsWith(` lib-name=${shown} lib-ver=${shown}\n`), line);
+      const entry = a.say("SLOWLOG GET 1");
+      assert.ok(entry.endsWith(`$${shown.length}\r\n${shown}\r\n`), entry);
+    }
   });
 
   test("libraries", () => {

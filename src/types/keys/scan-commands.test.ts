@@ -182,6 +182,8 @@ test("errors of SCAN are Redis's", () => {
     assert.deepEqual(scan(t, cursor), { cursor: "0", keys: [] });
   }
   assert.ok(t.call("SCAN", "+007").startsWith("*2"));
+  assert.ok(t.call("SCAN", "7\0x", "TYPE", "string\0x").startsWith("*2"));
+  assert.equal(t.call("SCAN", "\x007"), invalid);
   for (const words of [
     ["COUNT", "0"],
     ["COUNT", "-1"],

@@ -17,7 +17,7 @@ import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { firstSlotOf, isExpired, lastSlotOf } from "../../keyspace/walk.ts";
-import { INVALID_CURSOR, NOT_AN_INTEGER, SYNTAX_ERROR } from "../../protocol/errors.ts";
+import { cString, INVALID_CURSOR, NOT_AN_INTEGER, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { eachRecord, HASH_END, scanTable } from "../../structures/table-walks.ts";
 import { CopiedKeys } from "./copied-keys.ts";
@@ -33,7 +33,7 @@ const CURSOR_MAX = "18446744073709551615";
 
 /** The cursor in argument 1; -1 if it is none. Redis 7.4 takes what C's strtoull does, unsigned. */
 function cursorOf(args: Args): number {
-  const text = args.head(1, CURSOR_MAX.length + 2);
+  const text = cString(args.head(1, CURSOR_MAX.length + 2));
   if (!/^\+?\d+$/.test(text)) return -1;
   const digits = text.replace(/^\+?0*(?=\d)/, "");
   if (digits.length > CURSOR_MAX.length) return -1;
@@ -57,7 +57,7 @@ function scanOptions(args: Args): ScanOptions | string {
     } else if (hasValue && args.is(i, "MATCH")) {
       options.glob = globOf(args, i + 1);
     } else if (hasValue && args.is(i, "TYPE")) {
-      options.type = args.lower(i + 1);
+      options.type = cString(args.lower(i + 1));
     } else {
       return SYNTAX_ERROR;
     }
