@@ -1,28 +1,30 @@
 /**
- * One handle's end of the store's channel: chunks, the control log, and what a handle that came
- * late asks of the others. Messages keep their order within each kind.
+ * One handle's end of the store's channel: what the threads of a server have in common, and what a
+ * handle that came late asks of the others. Messages keep their order within each kind.
  */
 import type { StoreChannel } from "../env/store-channel.ts";
-import type { ChunkMessage } from "../memory/pool.ts";
-import type { ControlEntry } from "../server/control-entry.ts";
+import { Bus, type BusMessage } from "../server/bus.ts";
 import type { StoreState } from "./handle.ts";
 
 export type StoreMessage =
-  | { to: "chunks"; message: ChunkMessage }
-  | { to: "control"; entry: ControlEntry }
+  | BusMessage
   /** Somebody lacks chunks or settings; H_WANTED says so too. */
   | { to: "wanted" }
   | { to: "state"; state: StoreState };
 
 export class StoreBus {
+  /** Chunks and the control log. */
+  readonly common: Bus;
   private readonly channel: StoreChannel<StoreMessage>;
-  private readonly chunks: ChunkMessage[] = [];
-  private readonly control: ControlEntry[] = [];
   /** While this handle joins: what others gave that it asked. */
   private states: StoreState[] | null = [];
 
   constructor(channel: StoreChannel<StoreMessage>) {
     this.channel = channel;
+    this.common = new Bus({
+      post: (message) => channel.post(message),
+      take: () => this.takeCommon(),
+    });
   }
 
   post(message: StoreMessage): void {
@@ -30,35 +32,28 @@ export class StoreBus {
   }
 
   accept(message: StoreMessage): void {
-    if (message.to === "chunks") this.chunks.push(message.message);
-    else if (message.to === "control") this.control.push(message.entry);
-    else if (message.to === "state" && this.states !== null) {
-      this.chunks.push(...message.state.chunks.chunks);
-      this.states.push(message.state);
-    }
+    if (message.to === "chunks" || message.to === "control") this.common.accept(message);
+    else if (message.to === "state") this.acceptState(message.state);
   }
 
-  private drain(): void {
+  private acceptState(state: StoreState): void {
+    if (this.states === null) return;
+    for (const chunk of state.chunks.chunks) this.common.accept({ to: "chunks", message: chunk });
+    this.states.push(state);
+  }
+
+  /** The next message that is for the common part. */
+  private takeCommon(): BusMessage | null {
     for (;;) {
       const message = this.channel.take();
-      if (message === null) return;
+      if (message === null || message.to === "chunks" || message.to === "control") return message;
       this.accept(message);
     }
   }
 
-  nextChunk(): ChunkMessage | null {
-    this.drain();
-    return this.chunks.shift() ?? null;
-  }
-
-  takeControl(): ControlEntry[] {
-    this.drain();
-    return this.control.splice(0);
-  }
-
   /** What others gave since the last call. */
   takeStates(): StoreState[] {
-    this.drain();
+    this.common.drain();
     return this.states?.splice(0) ?? [];
   }
 
@@ -69,8 +64,7 @@ export class StoreBus {
 
   close(): void {
     this.channel.close();
-    this.chunks.length = 0;
-    this.control.length = 0;
+    this.common.clear();
     this.states = null;
   }
 }

@@ -180,8 +180,8 @@ export class StoreThread implements ThreadHost {
       thread: row,
       waiting,
       counters,
-      publish: (message: ChunkMessage) => bus.post({ to: "chunks", message }),
-      receive: () => bus.nextChunk(),
+      publish: (message: ChunkMessage) => bus.common.postChunk(message),
+      receive: () => bus.common.nextChunk(),
       makeBuffer: makeSharedBuffer,
       dropped: () => this.chunkDropped(),
     };
@@ -485,11 +485,11 @@ export class StoreThread implements ThreadHost {
   }
 
   postControl(entry: ControlEntry): void {
-    this.bus.post({ to: "control", entry });
+    this.bus.common.postControl(entry);
   }
 
   takeControl(): ControlEntry[] {
-    return this.bus.takeControl();
+    return this.bus.common.takeControl();
   }
 
   /** The score is the application's. */

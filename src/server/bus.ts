@@ -40,7 +40,8 @@ export class Bus {
     else this.control.push(message.entry);
   }
 
-  private drain(): void {
+  /** Takes what has arrived. */
+  drain(): void {
     for (;;) {
       const message = this.channel.take();
       if (message === null) return;
@@ -56,5 +57,11 @@ export class Bus {
   takeControl(): ControlEntry[] {
     this.drain();
     return this.control.splice(0);
+  }
+
+  /** Lets go of what nobody has taken. */
+  clear(): void {
+    this.chunks.length = 0;
+    this.control.length = 0;
   }
 }
