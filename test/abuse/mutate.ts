@@ -25,6 +25,18 @@ const MAKERS: readonly ((random: Random) => string[])[] = [
   (random) => ["GETRANGE", random.pick(KEYS), random.pick(VALUES), random.pick(VALUES)],
   (random) => ["RENAME", random.pick(KEYS), random.pick(KEYS)],
   (random) => ["TYPE", random.pick(KEYS)],
+  (random) => ["SETRANGE", random.pick(KEYS), random.pick(["0", "7", "-1"]), random.pick(VALUES)],
+  (random) => ["INCRBYFLOAT", random.pick(KEYS), random.pick(VALUES)],
+  (random) => ["COPY", random.pick(KEYS), random.pick(KEYS), "REPLACE"],
+  (random) => ["MSETNX", random.pick(KEYS), random.pick(VALUES), random.pick(KEYS), "3"],
+  (random) => ["GETDEL", random.pick(KEYS)],
+  (random) => ["GETSET", random.pick(KEYS), random.pick(VALUES)],
+  (random) => ["LCS", random.pick(KEYS), random.pick(KEYS), "LEN"],
+  (random) => ["SET", random.pick(KEYS), random.pick(VALUES), "KEEPTTL", "GET"],
+  (random) => ["PERSIST", random.pick(KEYS)],
+  (random) => ["RENAMENX", random.pick(KEYS), random.pick(KEYS)],
+  (random) => ["UNLINK", ...KEYS.slice(random.below(5))],
+  (random) => ["SELECT", random.pick(["0", "1", "16", "-1", "text"])],
   (random) => ["NOSUCH", random.pick(VALUES)],
 ];
 

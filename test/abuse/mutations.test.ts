@@ -50,7 +50,7 @@ describe("bad input", needs("redis-server"), () => {
     );
   }
 
-  test(`${REQUESTS} damaged requests are answered as Redis answers them`, async () => {
+  test(`${REQUESTS} damaged requests are answered as Redis answers them`, async (t) => {
     const seed = testSeed(90_210);
     const random = new Random(seed);
     const witness = await startWitness(subject);
@@ -61,29 +61,32 @@ describe("bad input", needs("redis-server"), () => {
       sent += requests;
       await assertSame(bytes, seedText(seed));
     }
-    const { rounds } = await witness.stop();
-    assert.ok(rounds > 100, `the witness only got ${rounds} turns`);
+    const seen = await witness.stop();
+    t.diagnostic(JSON.stringify(seen));
+    assert.ok(seen.rounds > 100, `the witness only got ${seen.rounds} turns`);
     const grown = residentBytes(subject) - residentBefore;
     assert.ok(grown < FLAT_BYTES, `resident memory grew by ${grown} bytes`);
   });
 
-  test(`${NOISE} pieces of noise`, async () => {
+  test(`${NOISE} pieces of noise`, async (t) => {
     const seed = testSeed(90_211);
     const random = new Random(seed);
     const witness = await startWitness(subject);
     for (let i = 0; i < NOISE; i++) await assertSame(makeNoise(random), seedText(seed));
-    await witness.stop();
+    t.diagnostic(JSON.stringify(await witness.stop()));
   });
 
-  test("every truncation of a corpus", async () => {
+  test("every truncation of a corpus", async (t) => {
     const seed = testSeed(90_212);
     const random = new Random(seed);
+    const witness = await startWitness(subject);
     for (let i = 0; i < (isLong ? 200 : 12); i++) {
       const { bytes } = makeConversation(random);
       for (let end = 1; end < bytes.length; end++) {
         await assertSame(bytes.slice(0, end), seedText(seed));
       }
     }
+    t.diagnostic(JSON.stringify(await witness.stop()));
   });
 
   test("afterwards nobody is left, the heap is sound and the keyspace empties", async () => {
