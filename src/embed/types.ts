@@ -29,7 +29,7 @@ export type StoreOptions = {
   maxclients?: number | undefined;
   /** Seconds after which an idle connection of `listen` is closed; 0 is never. */
   timeout?: number | undefined;
-  /** Lets `listen` serve other hosts although there is no password. */
+  /** False lets `listen` serve clients of other hosts; there is no password. */
   protectedMode?: boolean | "yes" | "no" | undefined;
   /** DEBUG: "yes", "no", or "local". */
   enableDebugCommand?: string | undefined;
@@ -97,7 +97,7 @@ export type ListenOptions = {
   port?: number | undefined;
   /** "127.0.0.1" if not said. */
   host?: string | undefined;
-  /** Path of a unix socket; a socket that is left there is removed. */
+  /** Path of a unix socket; one that nobody listens on any more is removed. */
   path?: string | undefined;
 };
 

@@ -27,7 +27,7 @@ export type Listening = {
 };
 
 /** Rejects with the system's error. */
-export function listenAt(
+export async function listenAt(
   place: Place,
   accepted: (handle: AcceptedHandle) => void,
 ): Promise<Listening> {
@@ -35,8 +35,8 @@ export function listenAt(
   // Exclusive: within a cluster of Node's processes, this one shares nothing with the others.
   const options: ListenOptions =
     path === "" ? { port, host, backlog, exclusive: true } : { path, backlog, exclusive: true };
+  if (path !== "") await makeWayForSocket(path);
   return new Promise((resolve, reject) => {
-    if (path !== "") makeWayForSocket(path);
     const server = createServer();
     server.once("error", reject);
     server.listen(options, () => {

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -15,29 +23,44 @@ describe("the path of a unix socket", () => {
 
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("may be free, in a folder that is there", () => {
-    makeWayForSocket(path.join(folder, "new.sock"));
-    assert.throws(() => makeWayForSocket(path.join(folder, "no", "s")), { code: "ENOENT" });
-  });
-
-  test("a socket is removed", async () => {
-    const socket = path.join(folder, "old.sock");
+  function listenOn(socket: string): Promise<Server> {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(socket, resolve));
-    assert.ok(existsSync(socket));
-    makeWayForSocket(socket);
-    assert.ok(!existsSync(socket));
-    server.close();
+    return new Promise((resolve) => server.listen(socket, () => resolve(server)));
+  }
+
+  test("may be free, in a folder that is there", async () => {
+    await makeWayForSocket(path.join(folder, "new.sock"));
+    await assert.rejects(makeWayForSocket(path.join(folder, "no", "s")), { code: "ENOENT" });
   });
 
-  test("nothing else is", () => {
+  test("a socket that was left is removed", async () => {
+    const socket = path.join(folder, "old.sock");
+    const server = await listenOn(socket);
+    // Under another name it outlives its server, as that of a process that was killed.
+    const left = path.join(folder, "left.sock");
+    renameSync(socket, left);
+    await new Promise((resolve) => server.close(resolve));
+    assert.ok(existsSync(left));
+    await makeWayForSocket(left);
+    assert.ok(!existsSync(left));
+  });
+
+  test("one that somebody listens on is not", async () => {
+    const socket = path.join(folder, "served.sock");
+    const server = await listenOn(socket);
+    await assert.rejects(makeWayForSocket(socket), { message: "Address already in use" });
+    assert.ok(existsSync(socket));
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  test("nothing else is", async () => {
     const file = path.join(folder, "file");
     writeFileSync(file, "precious");
-    assert.throws(() => makeWayForSocket(file), /no socket/);
+    await assert.rejects(makeWayForSocket(file), /no socket/);
     const link = path.join(folder, "link");
     symlinkSync(file, link);
-    assert.throws(() => makeWayForSocket(link), /no socket/);
-    assert.throws(() => makeWayForSocket(folder), /no socket/);
+    await assert.rejects(makeWayForSocket(link), /no socket/);
+    await assert.rejects(makeWayForSocket(folder), /no socket/);
     assert.equal(readFileSync(file, "utf8"), "precious");
   });
 });

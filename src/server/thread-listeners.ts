@@ -142,7 +142,7 @@ async function bindUnix(config: Config): Promise<Bound> {
     throw new BindError(`unixsocket ${text}: longer than ${UNIX_PATH_BYTES_MAX} bytes`);
   }
   try {
-    makeWayForSocket(path);
+    await makeWayForSocket(path);
     const server = await listen({ path, backlog: config.tcpBacklog });
     if (config.unixsocketPerm !== 0) chmodSync(path, config.unixsocketPerm);
     return { server, owner: -1, isUnix: true, port: 0 };

@@ -143,6 +143,10 @@ describe("listen", () => {
     assert.deepEqual(address, { host: "", port: 0, path: place, url: `unix:${place}` });
     const client = await RespClient.connect({ path: place });
     assert.equal(await said(client, "SET", "k", "v"), "+OK");
+    await assert.rejects(store.listen({ path: place }), {
+      code: "LISTEN",
+      message: `LISTEN ${place}: Address already in use`,
+    });
     await store.close();
     assert.ok(!existsSync(place));
     removeFolder(folder);

@@ -1,6 +1,7 @@
 /** What goes wrong at start: one line on standard error that names the culprit, and exit code 1. */
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import path from "node:path";
 import { after, describe, test } from "node:test";
 import { executable } from "../support/build.ts";
@@ -128,6 +129,12 @@ describe("a start that cannot be", needsOurs(), () => {
     assert.match(await refusal(["--port", "0", "--unixsocket", socket]), /no such file/);
     assert.match(await refusal(["--port", "0", "--unixsocket", plain]), /plain: a file that is no/);
     assert.ok(existsSync(plain));
+    const served = path.join(folder, "served");
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(served, resolve));
+    assert.match(await refusal(["--port", "0", "--unixsocket", served]), /address already in use/);
+    assert.ok(existsSync(served));
+    other.close();
     const long = path.join(folder, "x".repeat(120));
     assert.match(await refusal(["--port", "0", "--unixsocket", long]), /socket|xxx/);
   });
