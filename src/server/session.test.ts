@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { request, type TestClient, TestServer } from "./test-server.ts";
+import { request, START_MS, type TestClient, TestServer } from "./test-server.ts";
 
 const SHARDS = 16;
 /** Of a key in each of two shards. */
@@ -300,4 +300,55 @@ test("timeout does not cut a client that takes a long reply slowly", () => {
     server.slowTick();
   }
   assert.ok(client.isClosed, "a client that takes nothing is idle");
+});
+
+describe("the log of what befalls clients", () => {
+  function lines(level: string, act: (server: TestServer) => void): string[] {
+    const server = new TestServer({ settings: { loglevel: level, timeout: "5" } });
+    act(server);
+    return server.logged.map((line) => line.replace(/(?: id=\d+)? addr=\S+ laddr=.*/, ""));
+  }
+
+  const each: readonly [string, (server: TestServer) => void, string][] = [
+    [
+      "a protocol error",
+      (server) => server.connect().send("*1\r\n$-1\r\n"),
+      "Protocol error (invalid bulk length) from client:",
+    ],
+    ["an end", (server) => server.connect().session.onEnd(), "Client closed connection"],
+    ["a loss", (server) => server.connect().link.destroy(), "Client lost its connection"],
+    [
+      "idle time",
+      (server) => server.connect().session.everySecond(START_MS + 6000, 5),
+      "Closing idle client",
+    ],
+  ];
+  for (const [name, act, line] of each) {
+    test(name, () => {
+      const accepted = "verbose: Accepted 127.0.0.1:50000";
+      assert.deepEqual(lines("verbose", act), [accepted, `verbose: ${line}`]);
+      assert.deepEqual(lines("debug", act), [accepted, `verbose: ${line}`]);
+      assert.deepEqual(lines("notice", act), []);
+    });
+  }
+
+  test("what the client asked for itself is no loss", () => {
+    const quit = (server: TestServer): unknown => server.connect().call("QUIT");
+    assert.deepEqual(lines("debug", quit), ["verbose: Accepted 127.0.0.1:50000"]);
+  });
+
+  test("HTTP, once a minute at every level", () => {
+    const server = new TestServer();
+    const post = "POST / HTTP/1.1\r\n";
+    server.connect().send(post);
+    server.connect().send(`GET / HTTP/1.1\r\nHost: here\r\n`);
+    assert.equal(server.logged.length, 1);
+    assert.match(
+      server.logged[0] ?? "",
+      /^warning: Possible SECURITY ATTACK detected\. .* Connection from 127\.0\.0\.1:50000 aborted\.$/,
+    );
+    server.clock.unixMs += 60_000;
+    server.connect().send(post);
+    assert.equal(server.logged.length, 2);
+  });
 });

@@ -380,6 +380,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     const mark = reply.length;
     this.server.stats.add(PROTOCOL_ERRORS, 1);
     reply.error(`ERR Protocol error: ${this.parser.error}`);
+    this.tell((client) => `Protocol error (${this.parser.error}) from client: ${client}`);
     if (this.isMuted) reply.truncate(mark);
     this.isClosing = true;
   }
@@ -454,6 +455,11 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     return own === null ? `id=${this.id}` : clientLine(this.server, own);
   }
 
+  /** Logs what befell this client, if lines about single clients are asked for. */
+  private tell(line: (client: string) => string): void {
+    if (this.server.isTalkative) this.server.log("verbose", line(this.describe()));
+  }
+
   /** Sends lines that answer no request. True if the bytes may be used again at once. */
   push(bytes: Uint8Array, start: number, end: number): boolean {
     if (this.isClosing || this.isLinkGone || this.isMuted) return true;
@@ -488,6 +494,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     if (this.hasWork) return;
     const idleMs = unixMs - this.lastUseMs;
     if (timeoutSeconds > 0 && idleMs > timeoutSeconds * 1000 && !this.isMonitoring) {
+      this.tell((client) => `Closing idle client ${client}`);
       this.destroy();
     } else if (idleMs > KEEP_BUFFER_MS && this.parser.capacity > 0) {
       this.parser.trim();
@@ -507,6 +514,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   onEnd(): void {
     if (this.isClosed || this.hasEnded) return;
     this.hasEnded = true;
+    if (!this.isClosing) this.tell((client) => `Client closed connection ${client}`);
     if (this.isHeldUp) this.destroy();
     else if (!this.isRunning) this.turnDone();
   }
@@ -515,6 +523,8 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     if (this.isClosed || this.isLinkGone) return;
     this.isLinkGone = true;
     this.output.isPaused = false;
+    const isLost = !this.isClosing && !this.hasEnded;
+    if (isLost) this.tell((client) => `Client lost its connection ${client}`);
     if (this.isClosing || this.isHeldUp || !this.hasWork) this.finish();
     else if (!this.isStopped) this.resume();
   }
@@ -538,6 +548,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   }
 
   closeSilently(): void {
+    this.server.warnOfHttp(this.remote);
     this.server.reply.truncate(0);
     this.isClosing = true;
     this.destroy();

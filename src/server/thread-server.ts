@@ -124,6 +124,7 @@ export class ThreadServer implements Server {
     admitLong: (bytes) => this.memory.admitArgument(bytes),
   };
   readonly sessions: Set<ClientSession> = new Set();
+  private warnedOfHttpMs = 0;
   readonly clientMemory: ClientMemory;
   readonly mailboxes: Mailboxes;
   readonly monitors: Monitors;
@@ -430,6 +431,7 @@ export class ThreadServer implements Server {
     const session = new ClientSession(this, link, { id, row, owner, isUnix });
     this.sessions.add(session);
     this.stats.add(CURRENT, 1);
+    if (this.isTalkative) this.log("verbose", acceptedLine(link, isUnix));
     return session;
   }
 
@@ -638,4 +640,27 @@ export class ThreadServer implements Server {
   log(level: "debug" | "verbose" | "notice" | "warning", text: string): void {
     this.host.log(level, text);
   }
+
+  /** A browser that was led to the port. Logged once a minute, so that it fills no log. */
+  warnOfHttp(remote: string): void {
+    const now = this.store.clock.unixMs;
+    if (now - this.warnedOfHttpMs < 60_000) return;
+    this.warnedOfHttpMs = now;
+    this.log("warning", `${HTTP_WARNING} Connection from ${remote} aborted.`);
+  }
+
+  /** Whether lines about single connections are asked for. */
+  get isTalkative(): boolean {
+    const { logLevel } = this.config;
+    return logLevel === "verbose" || logLevel === "debug";
+  }
+}
+
+const HTTP_WARNING =
+  "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to " +
+  "Redis. This is likely due to an attacker attempting to use Cross Protocol Scripting to " +
+  "compromise your Redis instance.";
+
+function acceptedLine(link: Link, isUnix: boolean): string {
+  return isUnix ? `Accepted connection to ${link.local}` : `Accepted ${link.remote}`;
 }
