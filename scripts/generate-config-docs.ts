@@ -34,7 +34,8 @@ live, on all threads before the next command; \`CONFIG REWRITE\` writes the valu
 Lines that are not directives with a value:
 
 - \`include FILE\`, up to ${INCLUDE_DEPTH_MAX} deep; wildcards stand for the files in order, and for none.
-- \`rename-command\`, \`user\`, \`loadmodule\` and \`sentinel\` are refused: not supported yet.
+- \`rename-command NAME OTHER\`, or \`""\` to take a command away; several apply one after another.
+- \`user\`, \`loadmodule\` and \`sentinel\` are refused: not supported yet.
 - ${listOf([...IGNORED_DIRECTIVES])}
   are taken and have no effect, as in Redis.
 - Directives without a row here, which \`CONFIG GET\` shows by their full names only, as Redis does:

@@ -1,6 +1,7 @@
 /** All commands of the server, in one list: what has a handler, and nothing else. */
 import { CLUSTER_COMMANDS } from "./cluster/commands.ts";
 import { CommandTable } from "./command/lookup.ts";
+import type { Renames } from "./command/renames.ts";
 import type { CommandSpec } from "./command/spec.ts";
 import { CLIENT_COMMANDS } from "./server/commands/client.ts";
 import { COMMAND_COMMANDS } from "./server/commands/command.ts";
@@ -35,6 +36,6 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...CLUSTER_COMMANDS,
 ];
 
-export function serverCommands(): CommandTable {
-  return new CommandTable(COMMANDS);
+export function serverCommands(renames: Renames = []): CommandTable {
+  return new CommandTable(COMMANDS, renames);
 }

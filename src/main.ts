@@ -7,8 +7,9 @@ import { openSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fillSlots, ownerNodes } from "./cluster/shard-owners/layout.ts";
 import { loadOrMakeNodeId } from "./cluster/shard-owners/meta-file.ts";
+import { CommandNames } from "./command/renames.ts";
 import type { ServerFacts } from "./command/session.ts";
-import { COMMANDS } from "./commands.ts";
+import { COMMANDS, serverCommands } from "./commands.ts";
 import { memoryLimit } from "./env/cgroup.ts";
 import { errorText, systemConfigHost, toPath } from "./env/config-host.ts";
 import { entropy, randomHex } from "./env/entropy.ts";
@@ -50,13 +51,14 @@ function fail(text: string): never {
   process.exit(1);
 }
 
-function loadConfig(): Config {
-  const loaded = load({
+function loadConfig(names: CommandNames): Config {
+  const source = {
     ...systemConfigHost(),
     argv: process.argv.slice(2).map((word) => Buffer.from(word, "utf8").toString("latin1")),
     env: process.env,
     version: `ZeroHop server v=${VERSION} redis=${REDIS_VERSION} node=${process.versions.node}`,
-  });
+  };
+  const loaded = load(source, (from, to) => names.rename(from, to));
   if (loaded.kind === "print") {
     process.stdout.write(loaded.text);
     process.exit(0);
@@ -259,7 +261,8 @@ function takeSignals(supervisor: Supervisor): void {
 }
 
 async function main(): Promise<void> {
-  const config = loadConfig();
+  const names = new CommandNames(serverCommands().top.map(({ name }) => name));
+  const config = loadConfig(names);
   prepareFiles(config);
   writePidFile(config);
   const nodeId = nodeIdOf(config);
@@ -286,6 +289,7 @@ async function main(): Promise<void> {
     shared,
     chunks,
     threadUrl: entry("thread"),
+    renames: names.renames(),
     reusePort: sharedPort(),
     facts: (tcpPort, ownerPorts, acceptMode): ServerFacts => ({
       version: VERSION,

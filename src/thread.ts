@@ -2,4 +2,4 @@
 import { serverCommands } from "./commands.ts";
 import { runThread } from "./server/thread-host.ts";
 
-runThread(serverCommands());
+runThread(serverCommands);

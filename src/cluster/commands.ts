@@ -60,7 +60,8 @@ function anyCount(): null {
 }
 
 function atMost(count: number): (args: Args) => string | null {
-  return (args) => (args.count > count ? unknownSubcommandOrArity("CLUSTER", args.text(1)) : null);
+  return (args) =>
+    args.count > count ? unknownSubcommandOrArity(args.text(0), args.text(1)) : null;
 }
 
 /** Ranges come in pairs. */

@@ -240,3 +240,40 @@ describe("a command", () => {
     assert.ok(named("del").flagBits & FLAG_WRITE);
   });
 });
+
+test("renamed commands are found by the names they are called by, and keep their own", () => {
+  const renamed = new CommandTable(SPECS, [
+    ["get", "fetch"],
+    ["mget", "get"],
+    ["client", "l\xC4ufer"],
+    ["command", ""],
+  ]);
+  const find = (...words: readonly string[]): string | undefined =>
+    renamed.resolve(call(...words), 0)?.name;
+  assert.equal(find("FETCH", "k"), "get");
+  assert.equal(find("Get", "k"), "mget");
+  assert.equal(find("mget", "k"), undefined);
+  assert.equal(find("L\xC4UFER", "LIST"), "client|list");
+  assert.equal(find("l\xE4ufer", "LIST"), undefined);
+  assert.equal(find("client", "LIST"), undefined);
+  assert.equal(find("command"), undefined);
+  assert.equal(find("command", "count"), undefined);
+  assert.equal(find("ping"), "ping");
+  assert.equal(renamed.named("Fetch")?.name, "get");
+  assert.equal(renamed.named("l\xC4ufer|no-evict")?.name, "client|no-evict");
+  assert.equal(renamed.named("client|list"), null);
+  assert.equal(renamed.named("command|count"), null);
+  assert.equal(renamed.named("get|x"), null);
+  assert.equal(renamed.declared("client|list")?.name, "client|list");
+  assert.equal(renamed.list.length, SPECS.length);
+  const names = (commands: readonly Command[]): string[] => commands.map(({ name }) => name).sort();
+  const gone = ["command", "command|count"];
+  assert.deepEqual(
+    names(renamed.callable),
+    names(table.list).filter((name) => !gone.includes(name)),
+  );
+  assert.deepEqual(
+    names(renamed.top),
+    names(table.top).filter((name) => !gone.includes(name)),
+  );
+});

@@ -11,7 +11,9 @@
  *     number   index of the name, or ~index if bytes must be compared
  */
 import type { Args } from "../base/args.ts";
+import { lowerText } from "../base/bytes.ts";
 import { Command } from "./command.ts";
+import type { Renames } from "./renames.ts";
 import type { CommandSpec } from "./spec.ts";
 
 const NOT_FOUND = -1;
@@ -105,19 +107,29 @@ function spells(name: Uint8Array, buffer: Uint8Array, start: number): boolean {
 export class CommandTable {
   /** Every command, subcommands and containers included: `list[command.id] === command`. */
   readonly list: readonly Command[];
-  /** Those without a container, in the order of the specs. */
+  /** `list` without those that nobody can call, since `rename-command` has taken them away. */
+  readonly callable: readonly Command[];
+  /** Of those the ones without a container, in the order of the specs. */
   readonly top: readonly Command[];
   readonly #byName: Map<string, Command> = new Map();
+  /** Those of `top` by the names that they are called by. */
+  readonly #byCalledName: ReadonlyMap<string, Command>;
   readonly #index: NameIndex;
   /** By the container's id; null where there are no subcommands. */
   readonly #subIndexes: readonly (NameIndex | null)[];
   readonly #subLists: readonly (readonly Command[])[];
 
   /** Throws if a name occurs twice, or a subcommand's container is missing. */
-  constructor(specs: readonly CommandSpec[]) {
+  constructor(specs: readonly CommandSpec[], renames: Renames = []) {
     this.list = makeCommands(specs, this.#byName);
-    this.top = this.list.filter(({ container }) => container === null);
-    this.#index = new NameIndex(this.top.map(({ name }) => name));
+    const called = new Map(renames);
+    this.callable = this.list.filter(
+      ({ name, container }) => called.get(container?.name ?? name) !== "",
+    );
+    this.top = this.callable.filter(({ container }) => container === null);
+    const names = this.top.map(({ name }) => called.get(name) ?? name);
+    this.#byCalledName = new Map(this.top.map((command, i) => [names[i] as string, command]));
+    this.#index = new NameIndex(names);
     this.#subLists = this.list.map(({ subcommands }) => [...subcommands.values()]);
     this.#subIndexes = this.list.map(({ subcommands }) =>
       subcommands.size > 0 ? new NameIndex([...subcommands.keys()]) : null,
@@ -151,9 +163,17 @@ export class CommandTable {
     return this.lookupSub(command, args.source(base + 1), start, args.end[base + 1] as number);
   }
 
-  /** By full name in any letter case: "GET", "client|list". */
+  /** By the full name that clients use, in any letter case: "GET", "client|list". */
   named(name: string): Command | null {
-    return this.#byName.get(name.toLowerCase()) ?? null;
+    const [first = "", ...rest] = lowerText(name).split("|");
+    const command = this.#byCalledName.get(first) ?? null;
+    if (command === null || rest.length === 0) return command;
+    return command.subcommands.get(rest.join("|")) ?? null;
+  }
+
+  /** By the full name of its spec, in lower case. */
+  declared(name: string): Command | null {
+    return this.#byName.get(name) ?? null;
   }
 }
 

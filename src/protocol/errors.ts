@@ -3,6 +3,7 @@
  * a blank, the sentence, without the leading "-". A text that belongs to a single command is
  * beside its handler.
  */
+import { upperText } from "../base/bytes.ts";
 
 export const WRONGTYPE = "WRONGTYPE Operation against a key holding the wrong kind of value";
 export const SYNTAX_ERROR = "ERR syntax error";
@@ -65,15 +66,15 @@ export function unknownCommand(args: Words): string {
 /** `container` and `sub` as the client wrote them. */
 export function unknownSubcommand(container: string, sub: string): string {
   const name = cString(sub).slice(0, TEXT_SHOWN_MAX);
-  const upper = container.replace(/[a-z]/g, (letter) => letter.toUpperCase());
-  return oneLine(`ERR unknown subcommand '${name}'. Try ${upper} HELP.`);
+  return oneLine(`ERR unknown subcommand '${name}'. Try ${upperText(container)} HELP.`);
 }
 
 /** As `unknownSubcommand`, for handlers that look at their own words and their number. */
 export function unknownSubcommandOrArity(container: string, sub: string): string {
   const name = cString(sub).slice(0, TEXT_SHOWN_MAX);
   return oneLine(
-    `ERR unknown subcommand or wrong number of arguments for '${name}'. Try ${container} HELP.`,
+    `ERR unknown subcommand or wrong number of arguments for '${name}'. ` +
+      `Try ${upperText(container)} HELP.`,
   );
 }
 

@@ -343,8 +343,8 @@ export class Dispatcher {
         args.end[1] as number,
       );
       if (sub === null) {
-        this.lastCommand = command.id;
-        return this.refuse(command, reply, unknownSubcommand(command.name, args.head(1, 128)));
+        this.lastCommand = -1;
+        return this.refuse(null, reply, unknownSubcommand(args.text(0), args.head(1, 128)));
       }
       command = sub;
     }

@@ -15,6 +15,7 @@ import {
 } from "node:worker_threads";
 import { forgetScratchRanges } from "../base/byte-range.ts";
 import type { CommandTable } from "../command/lookup.ts";
+import type { Renames } from "../command/renames.ts";
 import type { ListenError, ListenPlace, ServerFacts } from "../command/session.ts";
 import { systemConfigHost } from "../env/config-host.ts";
 import type { LoopUse } from "../env/env.ts";
@@ -69,6 +70,7 @@ export type ThreadStart = {
   config: Change[];
   configFile: string;
   handlePath: string;
+  renames: Renames;
 };
 
 /** Second message to a thread: what is only known once everything is bound. */
@@ -101,10 +103,10 @@ type OwnListener = { listener: ListeningHandle; isPlain: boolean };
 type Early = { kind: number; owner: number; handle: AcceptedHandle | null };
 
 /** Runs the thread that this worker was started for. */
-export function runThread(commands: CommandTable): void {
+export function runThread(commandsOf: (renames: Renames) => CommandTable): void {
   const start = workerData as ThreadStart;
   const port = parentPort as MessagePort;
-  const worker = new WorkerThread(start, port, commands);
+  const worker = new WorkerThread(start, port, commandsOf(start.renames));
   process.on("uncaughtException", (error) => worker.die(error));
   port.on("message", (message: ThreadServe | ThreadOrder) => {
     if (message.kind === "serve") worker.serve(message);

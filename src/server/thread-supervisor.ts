@@ -14,6 +14,7 @@ import {
   receiveMessageOnPort,
   Worker,
 } from "node:worker_threads";
+import type { Renames } from "../command/renames.ts";
 import type { ListenError, ListenPlace, ServerFacts } from "../command/session.ts";
 import { errorText } from "../env/config-host.ts";
 import {
@@ -72,6 +73,7 @@ export type Plan = {
   shared: SharedState;
   chunks: { version: number; chunks: ChunkMessage[] };
   threadUrl: URL;
+  renames: Renames;
   /** Node's own sharing of a port among threads. */
   reusePort: boolean;
   facts(tcpPort: number, ownerPorts: number[], acceptMode: string): ServerFacts;
@@ -186,6 +188,7 @@ export class Supervisor {
         config: config.changes(),
         configFile: config.file,
         handlePath: hub.path,
+        renames: this.plan.renames,
       };
       const resourceLimits = { codeRangeSizeMb: THREAD_CODE_MB };
       entry.worker = new Worker(threadUrl, { workerData: start, resourceLimits });

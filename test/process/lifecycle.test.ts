@@ -74,6 +74,44 @@ describe("configuration", needsOurs(), () => {
     removeFolder(folder);
   });
 
+  test("rename-command, which CONFIG REWRITE leaves alone", async () => {
+    const folder = temporaryFolder();
+    const conf = path.join(folder, "test.conf");
+    const lines = 'rename-command FLUSHALL ""\nrename-command get fetch\n';
+    writeFileSync(conf, `port auto\nbind 127.0.0.1\n${lines}timeout 0\n`);
+    const replies = async (server: Server): Promise<string[]> => {
+      // On every thread.
+      const clients = await Promise.all(Array.from({ length: 4 }, () => server.connect()));
+      const shown: string[] = [];
+      for (const client of clients) {
+        for (const words of [["FLUSHALL"], ["GET", "k"], ["fetch", "k"], ["FETCH"]]) {
+          shown.push(show((await client.call(...words)).reply));
+        }
+        client.close();
+      }
+      return [...new Set(shown)];
+    };
+    const server = await startFromFile([
+      conf,
+      ...["--threads", "2", "--dir", folder, "--rename-command", "MGET", "x"],
+    ]);
+    const expected = await replies(server);
+    assert.equal(expected.length, 4, expected.join("\n"));
+    assert.match(expected[0] ?? "", /ERR unknown command 'FLUSHALL'/);
+    assert.match(expected[1] ?? "", /ERR unknown command 'GET'/);
+    assert.match(expected[3] ?? "", /ERR wrong number of arguments for 'get' command/);
+    const client = await server.connect();
+    await client.call("CONFIG", "SET", "timeout", "7");
+    assert.equal(show((await client.call("CONFIG", "REWRITE")).reply), "+OK");
+    await server.stop();
+    assert.ok(readFileSync(conf, "utf8").includes(lines));
+    const again = await startFromFile([conf]);
+    assert.deepEqual(await replies(again), expected);
+    assert.equal(await setting(await again.connect(), "timeout"), "7");
+    await again.stop();
+    removeFolder(folder);
+  });
+
   test("a file on standard input", async () => {
     const server = await startFromFile(["-"], {}, "port auto\nbind 127.0.0.1\ntimeout 9\n");
     const client = await server.connect();

@@ -14,7 +14,7 @@ export const CATEGORIES = {
   scripting: "needs EVAL, FUNCTION or SCRIPT",
   transactions: "needs MULTI, EXEC or WATCH",
   "publish and subscribe": "needs channels, keyspace events or client tracking",
-  users: "needs ACL, passwords or rename-command",
+  users: "needs ACL or passwords",
   persistence: "needs snapshots or the append-only file",
   replication: "needs a replica, a replication stream or MIGRATE",
   cluster: "needs a cluster of processes",

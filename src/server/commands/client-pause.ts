@@ -35,7 +35,7 @@ function endOf(args: Args, i: number, nowMs: number): number | string {
 /** Tells every thread to pause its clients. Returns what is wrong with the call, or null. */
 function pause(session: Session, args: Args): string | null {
   const at = REST + 1;
-  if (args.count > at + 1) return unknownSubcommandOrArity("CLIENT", args.head(1, TEXT_MAX));
+  if (args.count > at + 1) return unknownSubcommandOrArity(args.text(0), args.head(1, TEXT_MAX));
   const isWrite = args.count > at && args.is(at, "WRITE");
   if (args.count > at && !isWrite && !args.is(at, "ALL")) {
     return "ERR CLIENT PAUSE mode must be WRITE or ALL";
@@ -80,7 +80,7 @@ export const CLIENT_UNBLOCK: CommandSpec = {
     const at = REST + 1;
     const id = integerOf(args, REST);
     if (args.count > at + 1) {
-      reply.error(unknownSubcommandOrArity("CLIENT", args.head(1, TEXT_MAX)));
+      reply.error(unknownSubcommandOrArity(args.text(0), args.head(1, TEXT_MAX)));
     } else if (args.count > at && !args.is(at, "TIMEOUT") && !args.is(at, "ERROR")) {
       reply.error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
     } else if (id === null) {

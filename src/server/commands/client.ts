@@ -117,7 +117,7 @@ function lineOf(session: Session, client: ClientRow, command: string, args: Args
   return clientLine(server, {
     ...client,
     argumentBytes,
-    command: server.commands.named(command)?.id ?? client.command,
+    command: server.commands.declared(command)?.id ?? client.command,
     lastMs: server.store.clock.unixMs,
   });
 }

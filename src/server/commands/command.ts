@@ -104,7 +104,7 @@ function listCommands(session: Session, args: Args, reply: Reply): void {
     reply.error(SYNTAX_ERROR);
     return;
   }
-  const names = session.server.commands.list.filter(keeps).map(({ name }) => name);
+  const names = session.server.commands.callable.filter(keeps).map(({ name }) => name);
   reply.array(names.length);
   for (const name of names) reply.text(name);
 }

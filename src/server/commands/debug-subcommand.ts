@@ -23,7 +23,7 @@ export type DebugSubcommand = {
 
 /** The error for a name that is none, or not with so many words. */
 export function unknownDebug(args: Args): string {
-  return unknownSubcommandOrArity("DEBUG", args.head(1, TEXT_MAX));
+  return unknownSubcommandOrArity(args.text(0), args.head(1, TEXT_MAX));
 }
 
 /** A number as C's atoi reads it, of argument `i`: what is no number is 0. */

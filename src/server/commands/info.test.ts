@@ -104,15 +104,17 @@ describe("commandstats", () => {
     for (const line of ["GET a", "SET a x", "GET a", "INCR a", "GET", "NOSUCH", "CLIENT ID"]) {
       client.say(line);
     }
+    assert.equal(client.say("cLient x"), "-ERR unknown subcommand 'x'. Try CLIENT HELP.\r\n");
+    assert.equal(use(client, "client"), "", "it names no command");
     assert.equal(use(client, "get"), "calls=2,usec,rejected_calls=1,failed_calls=0");
     assert.equal(use(client, "set"), "calls=1,usec,rejected_calls=0,failed_calls=0");
     assert.equal(use(client, "incr"), "calls=1,usec,rejected_calls=0,failed_calls=1");
     assert.equal(use(client, "client|id"), "calls=1,usec,rejected_calls=0,failed_calls=0");
-    assert.equal(use(client, "info"), "calls=4,usec,rejected_calls=0,failed_calls=0");
+    assert.equal(use(client, "info"), "calls=5,usec,rejected_calls=0,failed_calls=0");
     assert.equal(use(client, "mget"), "");
     const stats = client.info("stats");
-    assert.equal(stats.get("total_error_replies"), "3");
-    assert.equal(client.info("errorstats").get("errorstat_ERR"), "count=3");
+    assert.equal(stats.get("total_error_replies"), "4");
+    assert.equal(client.info("errorstats").get("errorstat_ERR"), "count=4");
   });
 
   test("a redirect is no call", () => {

@@ -122,7 +122,7 @@ function timesOf(server: Server, command: Command): Times[] {
 
 /** The commands that the arguments name, containers with what they contain, in order. */
 function commandsNamed(server: Server, args: Args): readonly Command[] {
-  if (args.count === FIRST) return server.commands.list;
+  if (args.count === FIRST) return server.commands.callable;
   const named: Command[] = [];
   for (let i = FIRST; i < args.count; i++) {
     const command = server.commands.named(args.text(i));

@@ -239,7 +239,6 @@ describe("what is refused, with its place", () => {
     );
     refused(withFile("user default on"), "r.conf line 1: user: not supported yet");
     refused(withFile("loadmodule x.so"), "r.conf line 1: loadmodule: not supported yet");
-    refused(withFile("rename-command A B"), "r.conf line 1: rename-command: not supported yet");
   });
 
   test("save adds up over lines and layers, and an empty one begins anew", () => {

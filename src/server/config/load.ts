@@ -34,7 +34,7 @@ const COMMAND_LINE: Place = "command line";
 type State = {
   source: ConfigSource;
   config: Config;
-  renameCommand: RenameCommand | null;
+  renameCommand: RenameCommand;
   /** By the directive's own name. */
   texts: Map<string, string>;
   places: Map<string, Place>;
@@ -43,7 +43,8 @@ type State = {
 /** An error, or null. The first one ends the start. */
 type Outcome = string | null;
 
-export function load(source: ConfigSource, renameCommand: RenameCommand | null = null): Loaded {
+/** Who only asks whether a configuration is sound need not know the commands. */
+export function load(source: ConfigSource, renameCommand: RenameCommand = () => null): Loaded {
   const line = parseCommandLine(source.argv);
   if (line.kind === "help") return { kind: "print", text: HELP };
   if (line.kind === "version") return { kind: "print", text: `${source.version}\n` };
@@ -225,7 +226,6 @@ function include(state: State, place: Place, path: string, depth: number): Outco
 }
 
 function rename(state: State, place: Place, from: string, to: string): Outcome {
-  if (state.renameCommand === null) return `${place}: rename-command: not supported yet`;
   const error = state.renameCommand(from, to);
   return error === null ? null : `${place}: rename-command: ${error}`;
 }
