@@ -6,12 +6,12 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { describe, test } from "node:test";
 import { isLong, needsOurs } from "../support/environment.ts";
+import { LineClient, requestText } from "../support/lines.ts";
 import { makeMemoryGroup } from "../support/memory-group.ts";
 import { until } from "../support/owners.ts";
-import { encodeCommand, type RespClient } from "../support/resp.ts";
 import { errorOf, integerOf, show } from "../support/resp-parser.ts";
 import { type Server, startZeroHop } from "../support/servers.ts";
-import { startWitness } from "./witness.ts";
+import { startWitness, type Witnessed } from "./witness.ts";
 
 const MB = 2 ** 20;
 
@@ -70,9 +70,7 @@ describe("a control group of 256 MB", needsOurs(), () => {
         }
         const options = { threads, "enable-debug-command": "yes" };
         const server = await startZeroHop(options, group);
-        const witness = await startWitness(server, true);
-        await fillAndGoOn(server, size);
-        const seen = await witness.stop();
+        const seen = await fillAndGoOn(server, size);
         assert.equal(group.kills(), 0);
         const peak = group.peakBytes();
         t.diagnostic(`peak ${peak} bytes, ${JSON.stringify(seen)}`);
@@ -83,54 +81,80 @@ describe("a control group of 256 MB", needsOurs(), () => {
   }
 });
 
-/** Fills a server until it refuses, twice, while others hold what they can of its memory. */
-async function fillAndGoOn(server: Server, size: number): Promise<void> {
-  const clients = await Promise.all(Array.from({ length: 8 }, () => server.connect()));
-  const [client] = clients as [RespClient];
+/**
+ * Fills a server until it refuses, three times, while others hold what they can of its memory.
+ * Returns what a witness saw.
+ */
+async function fillAndGoOn(server: Server, size: number): Promise<Witnessed[]> {
+  const client = await server.connect();
+  client.timeoutMs = 60_000;
   const others = await Promise.all(Array.from({ length: 50 }, () => server.connect()));
   for (const other of others) {
     other.socket.pause();
     other.sendRaw("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$60000\r\nabc");
   }
-  const value = Buffer.alloc(size, "v");
-  const taken = await Promise.all(clients.map((each, c) => fill(each, `${c}`, value)));
-  const count = taken.reduce((sum, more) => sum + more);
-  assert.ok(count * size > 10 * MB || size === 10, `only ${count} values of ${size} bytes`);
+  const fillAll = async (name: string): Promise<number> => {
+    const fills = Array.from({ length: 8 }, (_, c) => fill(server, `${name}${c}`, value));
+    return (await Promise.all(fills)).reduce((sum, more) => sum + more);
+  };
+  const value = "v".repeat(size);
+  let witness = await startWitness(server, true);
+  const count = await fillAll("first");
+  assert.ok(count * size > 10 * MB, `only ${count} values of ${size} bytes`);
   assert.equal(show((await client.call("PING")).reply), "+PONG");
-  assert.equal(integerOf((await client.call("STRLEN", "0:0")).reply), size);
+  assert.equal(integerOf((await client.call("STRLEN", "first0:0")).reply), size);
   // Reading what is there needs memory too.
-  for (const each of clients) {
-    const replies = await each.pipeline(Array.from({ length: 5 }, () => ["GET", "0:0"]));
+  const readers = await Promise.all(Array.from({ length: 8 }, () => server.connect()));
+  for (const reader of readers) {
+    const replies = await reader.pipeline(Array.from({ length: 5 }, () => ["GET", "first0:0"]));
     for (const { raw } of replies) assert.equal(raw.length, size + `$${size}\r\n\r\n`.length);
   }
+  const seen = [await witness.stop()];
+  // It stops all keys.
   assert.equal(show((await client.call("DEBUG", "HEAP-CHECK")).reply), "+OK");
+  witness = await startWitness(server, true);
+  const deleted = await deleteHalf(server, count);
+  const instead = await fillAll("instead");
+  assert.ok(instead > deleted * 0.3, `${instead} values instead of ${deleted} that were deleted`);
   await client.call("FLUSHALL");
-  const again = await Promise.all(clients.map((each, c) => fill(each, `${c}`, value)));
-  const countAgain = again.reduce((sum, more) => sum + more);
-  assert.ok(countAgain > count * 0.8, `${countAgain} values after ${count} the first time`);
+  const again = await fillAll("again");
+  assert.ok(again > count * 0.8, `${again} values after ${count} the first time`);
   await client.call("FLUSHALL");
+  seen.push(await witness.stop());
+  assert.equal(show((await client.call("DEBUG", "HEAP-CHECK")).reply), "+OK");
   for (const other of others) other.close();
+  return seen;
+}
+
+/** Deletes every second key of each of those that filled. Returns how many. */
+async function deleteHalf(server: Server, count: number): Promise<number> {
+  const client = await LineClient.connect(server.address);
+  let deleted = 0;
+  for (let c = 0; c < 8; c++) {
+    for (let at = 0; at < count; at += 2000) {
+      let requests = "";
+      for (let i = at; i < at + 2000; i += 2) requests += requestText(["DEL", `first${c}:${i}`]);
+      const gone = (await client.exchange(requests, 1000)).replaceAll(/[^1]/g, "").length;
+      deleted += gone;
+      if (gone === 0) break;
+    }
+  }
+  client.close();
+  return deleted;
 }
 
 /** Writes until the server refuses, and returns how many values were taken. */
-async function fill(client: RespClient, name: string, value: Buffer): Promise<number> {
-  client.timeoutMs = 60_000;
-  const batch = Math.max(1, Math.min(500, Math.floor(MB / value.length)));
+async function fill(server: Server, name: string, value: string): Promise<number> {
+  const client = await LineClient.connect(server.address);
+  const batch = Math.max(1, Math.min(1000, Math.floor(MB / value.length)));
   for (let taken = 0; ; taken += batch) {
-    client.sendRaw(
-      Buffer.concat(
-        Array.from({ length: batch }, (_, i) =>
-          encodeCommand(["SET", `${name}:${taken + i}`, value]),
-        ),
-      ),
-    );
-    let refused = 0;
-    for (let i = 0; i < batch; i++) {
-      const { reply } = await client.next();
-      if (show(reply) === "+OK") continue;
-      assert.match(errorOf(reply), /^OOM command not allowed/);
-      refused++;
-    }
-    if (refused > 0) return taken + batch - refused;
+    let requests = "";
+    for (let i = 0; i < batch; i++) requests += requestText(["SET", `${name}:${taken + i}`, value]);
+    const replies = await client.exchange(requests, batch);
+    if (replies === "+OK\r\n".repeat(batch)) continue;
+    client.close();
+    const refused = replies.split("\r\n").filter((line) => line !== "+OK" && line !== "");
+    for (const line of refused) assert.match(line, /^-OOM command not allowed/);
+    return taken + batch - refused.length;
   }
 }

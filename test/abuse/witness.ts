@@ -12,6 +12,9 @@ import type { Server } from "../support/servers.ts";
 
 /** What 99 of 100 rounds must take at most. Wide, since all of it shares the machine. */
 const P99_MAX_MS = 250;
+/** With fewer rounds than these it is the slowest that counts, and that may be one of bad luck. */
+const P99_ROUNDS_MIN = 300;
+const SLOWEST_MAX_MS = 2000;
 
 export type WitnessTask = {
   readonly address: Address;
@@ -43,7 +46,9 @@ export async function startWitness(server: Server, mayBeFull = false): Promise<W
       const [[message]] = await end;
       const seen = message as Witnessed;
       const shown = `${seen.rounds} rounds, p99 ${seen.p99Ms} ms, slowest ${seen.slowestMs} ms`;
-      assert.ok(seen.p99Ms <= P99_MAX_MS, `somebody else was disturbed: ${shown}`);
+      const isQuick =
+        seen.rounds < P99_ROUNDS_MIN ? seen.slowestMs <= SLOWEST_MAX_MS : seen.p99Ms <= P99_MAX_MS;
+      assert.ok(isQuick, `somebody else was disturbed: ${shown}`);
       return seen;
     },
   };

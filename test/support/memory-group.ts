@@ -3,7 +3,15 @@
  * runs there is killed by the system when it takes more. Versions 1 and 2; wants the right to make
  * groups, which root has unless it is in a container itself.
  */
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
 import { after } from "node:test";
 import { until } from "./owners.ts";
 
@@ -16,11 +24,13 @@ export type MemoryGroup = {
   kills(): number;
 };
 
+const PREFIX = "zerohop-test-";
+
 let made = 0;
 
 /** The group, or why there can be none. */
 export function makeMemoryGroup(limitBytes: number): MemoryGroup | string {
-  const name = `zerohop-test-${process.pid}-${made++}`;
+  const name = `${PREFIX}${process.pid}-${made++}`;
   const groups = readFileSync("/proc/self/cgroup", "utf8").split("\n");
   const version1 = groups.map((line) => /^\d+:(?:.*,)?memory(?:,.*)?:(.*)$/.exec(line)?.[1]);
   const version2 = groups.map((line) => /^0::(.*)$/.exec(line)?.[1]);
@@ -56,9 +66,18 @@ function groupOf2(folder: string, limitBytes: number): MemoryGroup {
 }
 
 function makeFolder(folder: string): void {
+  removeLeftOver(path.dirname(folder));
   mkdirSync(folder);
   // The system refuses for as long as something in it still ends.
   after(() => until(`${folder} is gone`, () => isRemoved(folder)));
+}
+
+/** Groups of runs that were killed. */
+function removeLeftOver(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const owner = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : 0;
+    if (owner > 0 && !existsSync(`/proc/${owner}`)) isRemoved(path.join(folder, name));
+  }
 }
 
 function isRemoved(folder: string): boolean {
