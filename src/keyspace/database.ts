@@ -399,31 +399,55 @@ export class Database extends Records {
       return p;
     }
     if (!was && expiry === 0) return p;
+    const kind = (head & 0xff & ~FLAG_EXPIRY) | (expiry > 0 ? FLAG_EXPIRY : 0);
+    return this.reshape(args, i, p, kind, this.valueLength(p), this.areaBytes(p), expiry);
+  }
+
+  /**
+   * Gives the string that `find` just returned, which is bytes and no big one, another kind and a
+   * greater length, up to the longest that is no big one. Its bytes stay in front, its expiry too.
+   * Returns the record, which may have moved; 0 when memory is out.
+   */
+  lengthen(args: Args, i: number, p: number, type: number, valueLength: number): number {
+    const form = isLong(this.keyLength(p), valueLength) ? FLAG_LONG : 0;
+    const kind = type | (this.head(p) & FLAG_EXPIRY) | form;
+    return this.reshape(args, i, p, kind, valueLength, valueLength, this.expiryOf(p));
+  }
+
+  /** Moves a record to a header of another kind and a value area of `area` bytes, no less. */
+  private reshape(
+    args: Args,
+    i: number,
+    p: number,
+    kind: number,
+    valueLength: number,
+    area: number,
+    expiry: number,
+  ): number {
     const { heap, table } = this.store;
     const slot = args.slot[i] as number;
     const shard = this.store.shardOf(slot);
-    const length = this.valueLength(p);
-    const kind = (head & 0xff & ~FLAG_EXPIRY) | (expiry > 0 ? FLAG_EXPIRY : 0);
-    const area = this.areaBytes(p);
+    const oldKind = this.head(p) & 0xff;
+    const kept = this.areaBytes(p);
     const units = recordUnits(kind, this.keyLength(p), area);
     const before = this.unitsOf(p);
     const from = this.valueAt(p);
-    heap.work.copied(area);
+    heap.work.copied(kept);
     if (blockSize(before) === blockSize(units)) {
-      // Key and value move by the 8 bytes of the expiry within the block.
+      // Key and value move by what the header grows or shrinks, within the block.
       const to = ((p & UNIT_MASK) << 3) + keyOffset(kind) + this.keyLength(p);
       const u8 = this.bytesOf(p);
-      if (expiry > 0) u8.copyWithin(to, from, from + area);
-      this.fill(p, args, i, kind, length, expiry, head & 0xff);
-      if (expiry === 0) u8.copyWithin(to, from, from + area);
+      if (to > from) u8.copyWithin(to, from, from + kept);
+      this.fill(p, args, i, kind, valueLength, expiry, oldKind);
+      if (to < from) u8.copyWithin(to, from, from + kept);
       return p;
     }
     const q = heap.alloc(shard, units);
     if (q === 0) return 0;
     this.setAccess(q, this.accessOf(p));
-    this.fill(q, args, i, kind, length, expiry, head & 0xff);
+    this.fill(q, args, i, kind, valueLength, expiry, oldKind);
     const to = this.valueAt(q);
-    copyLong(this.bytesOf(q), to, this.bytesOf(p), from, area);
+    copyLong(this.bytesOf(q), to, this.bytesOf(p), from, kept);
     table.replaceFound(q);
     heap.free(shard, p);
     this.addUnits(slot, blockSize(units) - blockSize(before));

@@ -127,6 +127,10 @@ describe("what is done under one lock", () => {
     assert.equal(copied("SET", "a", long), 50_000);
     assert.equal(copied("GET", "a"), 50_000);
     assert.equal(copied("APPEND", "a", "w".repeat(1000)), 1000);
+    assert.equal(copied("APPEND", "a", "x".repeat(9000)), 60_000, "a record that moves");
+    assert.equal(copied("SETRANGE", "a", "60000", "y".repeat(5535)), 60_000 + 5535, "once more");
+    assert.equal(copied("SETRANGE", "a", "0", "z".repeat(51_000)), 51_000);
+    client.call("SET", "a", "v".repeat(51_000));
     assert.equal(copied("EXPIRE", "a", "100"), 51_000);
     assert.equal(copied("RENAME", "a", "b"), 51_000);
     assert.equal(copied("SET", "k".repeat(1000), "v"), 1000);

@@ -25,9 +25,6 @@ const SHORT_COPY_BYTES = 24;
 /** The bytes of the string that `stretch` made. */
 export const stretched: ByteRange = scratchRange();
 
-/** A short string while its record moves. */
-const kept = new Uint8Array(BIG_STRING_BYTES);
-
 /**
  * Makes the string of key `i` `total` bytes long, no shorter than it is, and marks it as changed in
  * place. `old` is what find returned, `length` its length, 0 if there is none. Its bytes stay; what
@@ -47,18 +44,19 @@ export function stretch(
     return moveToBlock(db, args, i, old, length, total);
   }
   const isBytes = kind === STRING_BYTES || kind === STRING_RAW;
-  if (isBytes && db.resizeInPlace(old, STRING_RAW, total)) {
-    pointAt(db.bytesOf(old), db.valueAt(old), total);
-    return true;
+  if (isBytes) {
+    const isInPlace = db.resizeInPlace(old, STRING_RAW, total);
+    const p = isInPlace ? old : db.lengthen(args, i, old, STRING_RAW, total);
+    if (p !== 0) pointAt(db.bytesOf(p), db.valueAt(p), total);
+    return p !== 0;
   }
-  if (length > 0) {
-    readString(db, old);
-    copy(db, kept, 0, found.source, found.start, length);
-  }
+  // The text of a number, which is in a buffer of its own.
+  if (length > 0) readString(db, old);
   const p = db.write(args, i, old, STRING_RAW, total, KEEP_EXPIRY);
   if (p === 0) return false;
   pointAt(db.bytesOf(p), db.valueAt(p), total);
-  copy(db, stretched.source, stretched.start, kept, 0, length);
+  if (length > 0)
+    copyShort(stretched.source, stretched.start, found.source, found.start, found.end);
   return true;
 }
 
