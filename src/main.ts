@@ -258,6 +258,8 @@ function takeSignals(supervisor: Supervisor): void {
   }
   // As in Redis: whoever closes the terminal ends no server.
   process.on("SIGHUP", () => undefined);
+  // Node would open its debugger, through which every user of the machine could run code in here.
+  process.on("SIGUSR1", () => undefined);
 }
 
 async function main(): Promise<void> {

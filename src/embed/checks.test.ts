@@ -109,6 +109,76 @@ describe("arguments of a method", () => {
   });
 });
 
+describe("code of the caller's that runs while a call is put together", () => {
+  const big = Buffer.alloc(100_000, "b");
+  const thrown = (): never => {
+    throw new Error("mine");
+  };
+
+  test("may call the store", () => {
+    const { options, getOptions } = {
+      options: {
+        get EX(): number {
+          store.set("other", "inner");
+          return 100;
+        },
+      },
+      getOptions: {
+        get NX(): boolean {
+          return store.get("none") === null;
+        },
+      },
+    };
+    for (const value of ["short", big]) {
+      store.flushall();
+      assert.equal(store.set("key", value, options), "OK");
+      assert.equal(store.set("new", value, getOptions), "OK");
+      assert.deepEqual(store.setGetBuffer("key", value, options), Buffer.from(value));
+      assert.deepEqual(store.mgetBuffer("key", "new"), [Buffer.from(value), Buffer.from(value)]);
+      assert.deepEqual(
+        [store.ttl("key"), store.get("other"), store.ttl("other")],
+        [100, "inner", -1],
+      );
+    }
+    store.flushall();
+  });
+
+  test("leaves nothing to the next call when it throws", () => {
+    const proxy = new Proxy(new Uint8Array(3), {});
+    const before = Number(/used_memory:(\d+)/.exec(String(store.call("INFO", "memory")))?.[1]);
+    const calls: (() => unknown)[] = [
+      () =>
+        store.set("k", big, {
+          get EX(): number {
+            return thrown();
+          },
+        }),
+      () => store.set(big, proxy),
+      () => store.call("SET", big, proxy),
+      () =>
+        store.mset([
+          ["k", big],
+          ["l", proxy],
+        ]),
+      () => store.append(big, proxy),
+    ];
+    for (const call of calls) {
+      store.set("a", "old");
+      assert.throws(call);
+      assert.equal(store.get("a"), "old");
+      assert.throws(call);
+      assert.equal(store.set("a", "new"), "OK");
+      assert.throws(call);
+      assert.equal(store.call("GET", "a"), "new");
+      assert.throws(call);
+      assert.deepEqual(store.keys("*"), ["a"]);
+    }
+    store.flushall();
+    const after = Number(/used_memory:(\d+)/.exec(String(store.call("INFO", "memory")))?.[1]);
+    assert.equal(after, before);
+  });
+});
+
 describe("listen", () => {
   test("refuses what it does not know, and a missing folder by its name", async () => {
     const listen = loose["listen"]?.bind(store) as (options: unknown) => Promise<unknown>;
@@ -117,6 +187,10 @@ describe("listen", () => {
       /^TypeError: options are a number: .* listen\(\{ port: 7000/,
     );
     await assert.rejects(listen({ prt: 1 }), /^TypeError: unknown option prt; did you mean port/);
+    await assert.rejects(listen({ port: "7000" }), /^TypeError: option port is a string: a number/);
+    await assert.rejects(listen({ path: 5 }), /^TypeError: option path is a number: a string$/);
+    await assert.rejects(listen({ host: null }), /^TypeError: option host is null: a string$/);
+    await assert.rejects(listen({ host: "" }), /^TypeError: option host is empty: /);
     const code = "LISTEN";
     const missing = { code, message: "LISTEN /nosuch/s: No such file or directory" };
     await assert.rejects(listen({ path: "/nosuch/s" }), missing);

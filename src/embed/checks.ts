@@ -3,6 +3,7 @@
  * is a TypeError that says what to write instead; nothing is ignored in silence.
  */
 import { nearest } from "../base/nearest.ts";
+import type { ListenOptions } from "./types.ts";
 
 /** The method that util.inspect and console.log call. */
 export const INSPECT: symbol = Symbol.for("nodejs.util.inspect.custom");
@@ -40,6 +41,18 @@ export function checkOptions(options: object, kinds: OptionKinds, example: strin
       throw new TypeError(`option ${name} is ${kindOf(value)}: true or false`);
     }
   }
+}
+
+/** Where to listen. An empty host would be every address of the machine. */
+export function checkPlace({ port, host, path }: ListenOptions): void {
+  if (port !== undefined && typeof port !== "number") {
+    throw new TypeError(`option port is ${kindOf(port)}: a number`);
+  }
+  for (const [name, value] of Object.entries({ host, path })) {
+    if (value === undefined || typeof value === "string") continue;
+    throw new TypeError(`option ${name} is ${kindOf(value)}: a string`);
+  }
+  if (host === "") throw new TypeError('option host is empty: "127.0.0.1", or "::" for all');
 }
 
 function unknownOption(name: string, kinds: OptionKinds, example: string): TypeError {

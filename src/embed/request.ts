@@ -55,7 +55,10 @@ export class RequestWriter {
   readonly args: Args = new Args();
   /** The heap had no room for an argument. */
   outOfMemory = false;
-  /** Something was made for this call that `finish` must give back. */
+  /**
+   * Something was made for this call that `finish` must give back. It is true when a call begins if
+   * the one before was never run, since something was thrown while its arguments were added.
+   */
   isSpecial = false;
   private readonly heap: Heap;
   private readonly work: HeapWork;
@@ -78,6 +81,7 @@ export class RequestWriter {
 
   begin(name: CommandName): void {
     const { args } = this;
+    if (this.isSpecial) this.finish();
     this.at = NAMES_BYTES;
     args.count = 1;
     args.start[0] = name >>> 16;
@@ -86,6 +90,7 @@ export class RequestWriter {
 
   /** As `begin`, for a command whose name is the first word to be added. */
   beginUnnamed(): void {
+    if (this.isSpecial) this.finish();
     this.at = NAMES_BYTES;
     this.args.count = 0;
   }

@@ -2,7 +2,7 @@
  * The embedded store as an application sees it: an open handle, and views of its databases.
  */
 import { Caller } from "./caller.ts";
-import { checkOptions, kindOf, optionKinds } from "./checks.ts";
+import { checkOptions, checkPlace, kindOf, optionKinds } from "./checks.ts";
 import { StoreError } from "./errors.ts";
 import type { WholeHandle } from "./handle.ts";
 import type { StoreThread } from "./store-thread.ts";
@@ -79,6 +79,7 @@ export class Store extends Database {
     const { thread } = this;
     thread.attend();
     checkOptions(options, LISTEN_OPTIONS, "listen({ port: 7000 })");
+    checkPlace(options);
     const { Listener } = await import("./listener.ts");
     const { config } = thread.server;
     const path = options.path ?? "";

@@ -3,7 +3,6 @@
  * methods named ...Buffer return bytes as they are. Integers are numbers while those are exact,
  * else bigint.
  */
-import type { Caller } from "./caller.ts";
 import { checkOptions, kindOf, optionKinds } from "./checks.ts";
 import { KeyMethods } from "./key-methods.ts";
 import { commandName } from "./request.ts";
@@ -91,29 +90,21 @@ export class StringMethods extends KeyMethods {
   set(key: Text, value: Text, options?: SetOptions): string | null;
   set(key: Text, value: Text, options?: SetOptions): string | null {
     const { caller } = this;
-    if (options !== undefined) checkOptions(options, SET_OPTIONS, SET_EXAMPLE);
+    if (options !== undefined) {
+      return caller.reply(SET, false, setWords(key, value, options)) as string | null;
+    }
     caller.begin(SET);
     caller.add(key);
     caller.add(value);
-    if (options === undefined) {
-      caller.runTimeless();
-      return caller.reader.isOk() ? "OK" : null;
-    }
-    addSetOptions(caller, options);
-    caller.run();
-    return caller.reader.value(false) as string | null;
+    caller.runTimeless();
+    return caller.reader.isOk() ? "OK" : null;
   }
 
   /** SET with GET: the old value, or null. */
   setGetBuffer(key: Text, value: Text, options: SetOptions = {}): Buffer | null {
-    const { caller } = this;
-    checkOptions(options, SET_OPTIONS, SET_EXAMPLE);
-    caller.begin(SET);
-    caller.add(key);
-    caller.add(value);
-    addSetOptions(caller, { ...options, GET: true });
-    caller.run();
-    return caller.reader.buffer();
+    const words = setWords(key, value, options);
+    if (options.GET !== true) words.push("GET");
+    return this.caller.reply(SET, true, words) as Buffer | null;
   }
 
   /** False if there is such a key already. */
@@ -235,20 +226,22 @@ export class StringMethods extends KeyMethods {
   }
 }
 
-function addSetOptions(caller: Caller, options: SetOptions): void {
-  if (options.NX === true) caller.add("NX");
-  if (options.XX === true) caller.add("XX");
-  if (options.GET === true) caller.add("GET");
-  if (options.KEEPTTL === true) caller.add("KEEPTTL");
-  addExpiry((word) => caller.add(word), options);
+/** Options are read before a call begins: to read one may run code of the caller's. */
+function setWords(key: Text, value: Text, options: SetOptions): Word[] {
+  checkOptions(options, SET_OPTIONS, SET_EXAMPLE);
+  const words: Word[] = [key, value];
+  if (options.NX === true) words.push("NX");
+  if (options.XX === true) words.push("XX");
+  if (options.GET === true) words.push("GET");
+  if (options.KEEPTTL === true) words.push("KEEPTTL");
+  addExpiry(words, options);
+  return words;
 }
 
-function addExpiry(add: (word: Word) => void, options: ExpiryOptions): void {
+function addExpiry(words: Word[], options: ExpiryOptions): void {
   for (const name of EXPIRY) {
     const time = options[name];
-    if (time === undefined) continue;
-    add(name);
-    add(time);
+    if (time !== undefined) words.push(name, time);
   }
 }
 
@@ -256,7 +249,7 @@ function getexWords(key: Text, options: GetexOptions): Word[] {
   checkOptions(options, GETEX_OPTIONS, GETEX_EXAMPLE);
   const words: Word[] = [key];
   if (options.PERSIST === true) words.push("PERSIST");
-  addExpiry((word) => words.push(word), options);
+  addExpiry(words, options);
   return words;
 }
 

@@ -257,13 +257,16 @@ describe("the process", needsOurs(), () => {
     });
   }
 
-  test("SIGHUP changes nothing", async () => {
-    const server = await startZeroHop({ threads: 2 });
-    const client = await server.connect();
-    server.child.kill("SIGHUP");
-    assert.equal(show((await client.call("PING")).reply), "+PONG");
-    assert.deepEqual(await server.end("SIGTERM"), { code: 0, signal: null });
-  });
+  for (const signal of ["SIGHUP", "SIGUSR1"] as const) {
+    test(`${signal} changes nothing, and opens no debugger`, async () => {
+      const server = await startZeroHop({ threads: 2 });
+      const client = await server.connect();
+      server.child.kill(signal);
+      assert.equal(show((await client.call("PING")).reply), "+PONG");
+      assert.deepEqual(await server.end("SIGTERM"), { code: 0, signal: null });
+      assert.doesNotMatch(server.output(), /debugger/i);
+    });
+  }
 
   test("SIGTERM while a client keeps sending", async () => {
     const server = await startZeroHop({ threads: 2 });

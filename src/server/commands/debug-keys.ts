@@ -6,7 +6,7 @@ import { keySlot } from "../../base/crc16.ts";
 import { int64, int64ToNumber, isInt32 } from "../../base/int64.ts";
 import { sha1 } from "../../base/sha1.ts";
 import { type Database, NO_EXPIRY_MS } from "../../keyspace/database.ts";
-import { SLOTS, UNIT_BYTES } from "../../limits.ts";
+import { CHUNK_BYTES_MAX, SLOTS, UNIT_BYTES } from "../../limits.ts";
 import { NO_SUCH_KEY, OOM } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { eachRecord, eachSegment, segmentFacts } from "../../structures/table-walks.ts";
@@ -201,20 +201,30 @@ function sizeOrReply(args: Args, i: number, reply: Reply): number {
   return Number.NaN;
 }
 
-/** "value:<n>", cut or filled with zeros to a size. */
-function sampleValue(n: number, size: number): Uint8Array {
-  const text = latin1Bytes(`value:${n}`);
-  if (size === 0) return text;
-  const bytes = new Uint8Array(size);
-  bytes.set(text.subarray(0, size));
-  return bytes;
+/** `head`, filled with zeros to a size; null if there is no array as large as that. */
+function padded(head: Uint8Array, size: number): Uint8Array | null {
+  if (size >= CHUNK_BYTES_MAX) return null;
+  try {
+    const bytes = new Uint8Array(size);
+    bytes.set(head);
+    return bytes;
+  } catch {
+    // A RangeError: the system has not the memory.
+    return null;
+  }
 }
 
-/** Sets a key that is not there yet. False if there is no memory for it. */
-function addSample(db: Database, request: Args, key: Uint8Array, value: Uint8Array): boolean {
-  const bytes = new Uint8Array(key.length + value.length);
-  bytes.set(key);
-  bytes.set(value, key.length);
+/**
+ * Sets a key that is not there yet to "value:<n>", cut or filled with zeros to a size. False if
+ * there is no memory for it.
+ */
+function addSample(db: Database, request: Args, prefix: string, n: number, size: number): boolean {
+  const key = latin1Bytes(`${prefix}:${n}`);
+  const text = `value:${n}`;
+  const length = size === 0 ? text.length : size;
+  const head = latin1Bytes(`${prefix}:${n}${text.slice(0, length)}`);
+  const bytes = padded(head, key.length + length);
+  if (bytes === null) return false;
   request.buffer = bytes;
   request.view = new DataView(bytes.buffer);
   request.start.set([0, 0, key.length]);
@@ -236,7 +246,7 @@ function populate(db: Database, args: Args, reply: Reply): void {
   const request = new Args();
   request.count = 3;
   for (let n = 0; n < count; n++) {
-    if (addSample(db, request, latin1Bytes(`${prefix}:${n}`), sampleValue(n, size))) continue;
+    if (addSample(db, request, prefix, n, size)) continue;
     reply.error(OOM);
     return;
   }

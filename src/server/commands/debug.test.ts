@@ -139,6 +139,11 @@ describe("DEBUG", () => {
     for (const call of ["x", "-1", "1 p x", "1 p -1"]) {
       assert.equal(client.say(`DEBUG POPULATE ${call}`), error);
     }
+    const oom = "-OOM command not allowed when used memory > 'maxmemory'.\r\n";
+    for (const size of ["9223372036854775807", "9999999999", "1073741824"]) {
+      assert.equal(client.say(`DEBUG POPULATE 1 huge ${size}`), oom, size);
+    }
+    assert.equal(client.say("DBSIZE"), ":16\r\n");
     assert.equal(client.say("DEBUG HEAP-CHECK"), "+OK\r\n");
   });
 
