@@ -245,6 +245,11 @@ export class ChunkPool {
     return enough;
   }
 
+  /** False if so many bytes more are over the limit, whatever the system would give. */
+  allows(bytes: number): boolean {
+    return this.isAllowed(Math.ceil(bytes / SPAN_BYTES));
+  }
+
   /** False if so many spans more are over the limit. */
   private isAllowed(spans: number): boolean {
     const limit = this.control[H_SPANS_LIMIT] as number;

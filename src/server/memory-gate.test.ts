@@ -294,6 +294,16 @@ test("requests that are not finished make keys give way, and room is there again
 });
 
 describe("arguments", () => {
+  test("a long one makes one chunk for itself, and none beside it", () => {
+    const server = newServer({ "memory-chunk": `${8 * MB}` });
+    const client = server.connect();
+    client.say("SET small v");
+    const before = stat(client, "arena_bytes_reserved");
+    assert.equal(client.call("SET", "big", "x".repeat(40 * MB)), "+OK\r\n");
+    const more = stat(client, "arena_bytes_reserved") - before;
+    assert.ok(more > 60 * MB && more <= 64 * MB, `${more} bytes`);
+  });
+
   test("one that is longer than maxmemory is refused and evicts nothing", () => {
     const server = newServer({ maxmemory: `${MB}`, "maxmemory-policy": "allkeys-lru" });
     const client = server.connect();

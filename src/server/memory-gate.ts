@@ -165,7 +165,7 @@ export class MemoryGate {
     const most = mostOf(bytes);
     const { pool } = this.store.heap;
     if (!pool.reserve(most) && !pool.isSealed) {
-      const verdict = this.reserveOfGarbage(most);
+      const verdict = this.reserveOfGarbage(most, () => pool.reserve(most));
       if (verdict !== ADMITTED) return verdict;
     }
     const need = bytes * 2 + GROWTH_BYTES;
@@ -183,8 +183,12 @@ export class MemoryGate {
   admitArgument(bytes: number): number {
     if (bytes > this.limit) return REFUSED;
     this.release();
-    const isThere = this.store.heap.pool.reserve(bytes + SPAN_BYTES);
-    if (!isThere && this.reserveOfGarbage(bytes + SPAN_BYTES) === LATER) return LATER;
+    // Chunks for it are made with it, since its spans must be neighbours.
+    const { pool } = this.store.heap;
+    const most = bytes + SPAN_BYTES;
+    if (!pool.allows(most) && this.reserveOfGarbage(most, () => pool.allows(most)) === LATER) {
+      return LATER;
+    }
     if (this.limit === Number.POSITIVE_INFINITY) return ADMITTED;
     const verdict = this.admitSlowly(Math.ceil(bytes / SPAN_BYTES + 1) * SPAN_BYTES);
     return verdict === REFUSED ? ADMITTED : verdict;
@@ -215,8 +219,7 @@ export class MemoryGate {
    * Makes room for bytes that the heap has no spans for, whatever maxmemory says, by freeing what
    * was flushed. There is as much time for it as for eviction; then the session waits.
    */
-  private reserveOfGarbage(bytes: number): number {
-    const { pool } = this.store.heap;
+  private reserveOfGarbage(bytes: number, isThere: () => boolean): number {
     const began = this.clock.monotonicMs();
     while (this.control[H_GARBAGE] !== 0) {
       const isLate = this.isSpent || this.clock.monotonicMs() - began > this.timeLimitMs;
@@ -224,11 +227,11 @@ export class MemoryGate {
         this.wait(bytes);
         return LATER;
       }
-      if (pool.reserve(bytes)) return ADMITTED;
+      if (isThere()) return ADMITTED;
     }
-    if (pool.reserve(bytes)) return ADMITTED;
+    if (isThere()) return ADMITTED;
     this.trimShards();
-    return pool.reserve(bytes) ? ADMITTED : REFUSED;
+    return isThere() ? ADMITTED : REFUSED;
   }
 
   /** Gives back the spans that shards keep for what comes next, if there may be some. */
