@@ -82,7 +82,9 @@ describe("options of a method", () => {
 
 describe("arguments of a method", () => {
   test("that are no text and no bytes are refused", () => {
-    refused("get", [], /^argument 1 is undefined: keys and values are a string, a Buffer or a Uin/);
+    refused("get", [], /^argument 1 is undefined: a string, a number, a Buffer or a Uint8Array$/);
+    refused("getrange", ["k", 0], /^argument 3 is undefined: a string, a number, /);
+    refused("expire", ["k", null], /^argument 2 is null: a string, a number, /);
     refused("del", [["a", "b"]], /^argument 1 is an Array: .*; spread a list with \.\.\.$/);
     refused("set", ["k", new ArrayBuffer(2)], /^argument 2 is an ArrayBuffer: .* a Uint8Array$/);
     refused("set", ["k", new Uint16Array(2)], /^argument 2 is a Uint16Array/);

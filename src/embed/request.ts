@@ -23,7 +23,7 @@ type Utf8Access = {
 // Node gives this to Buffer, but it works on any Uint8Array without making a view first.
 const { utf8Write } = Buffer.prototype as unknown as Utf8Access;
 
-const WORDS = "keys and values are a string, a Buffer or a Uint8Array";
+const WORDS = "a string, a number, a Buffer or a Uint8Array";
 
 const INITIAL_BYTES = 65536;
 /** A scratch buffer that grew beyond this is given up after the call. */

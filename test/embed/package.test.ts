@@ -111,11 +111,12 @@ test("is imported, typed and run from the tarball", needsOurs(), async () => {
   const own = path.join(modules, "zerohop");
   const manifest = JSON.parse(readFileSync(path.join(own, "package.json"), "utf8")) as {
     exports: Record<string, unknown>;
+    main: string;
+    types: string;
   };
-  assert.deepEqual(manifest.exports["."], {
-    types: "./dist/types/index.d.ts",
-    default: "./dist/index.js",
-  });
+  const { main, types } = manifest;
+  assert.deepEqual(manifest.exports["."], { types, default: main });
+  assert.equal(types, "./dist/types/index.d.ts");
   mkdirSync(path.join(modules, "@types"));
   for (const name of ["@types/node", "undici-types"]) {
     symlinkSync(path.join(repositoryRoot, "node_modules", name), path.join(modules, name));
@@ -132,4 +133,16 @@ test("is imported, typed and run from the tarball", needsOurs(), async () => {
   }
   const printed = await run(process.execPath, [path.join(folder, "out/consumer.js")], folder);
   assert.deepEqual(JSON.parse(printed), [null, null, "OK", "v", 1, "0", 0, "w", "ERR", true, true]);
+
+  const common = path.join(folder, "common");
+  mkdirSync(common);
+  writeFileSync(path.join(common, "package.json"), '{ "type": "commonjs" }');
+  const program = 'import { open } from "zerohop";\nconsole.log(open().incr("n"));\n';
+  writeFileSync(path.join(common, "consumer.ts"), program);
+  const compilerOptions = { ...TSCONFIG.compilerOptions, verbatimModuleSyntax: false };
+  const config = { ...TSCONFIG, compilerOptions };
+  writeFileSync(path.join(common, "tsconfig.json"), JSON.stringify(config));
+  await run(process.execPath, [COMPILER, "-p", common], common);
+  assert.match(readFileSync(path.join(common, "out/consumer.js"), "utf8"), /require\("zerohop"\)/);
+  assert.equal(await run(process.execPath, ["out/consumer.js"], common), "1\n");
 });
