@@ -111,3 +111,16 @@ test("every page is reached by links from the README", () => {
     "link them from docs/README.md",
   );
 });
+
+test("who follows several pages in one folder overwrites nothing", () => {
+  const texts = new Map<string, string>();
+  for (const each of pages()) {
+    for (const block of parseBlocks(each, readFileSync(path.join(repositoryRoot, each), "utf8"))) {
+      const name = fileName(block);
+      if (name === null) continue;
+      assert.equal(texts.get(name) ?? block.text, block.text, `${each}: ${name} is another file`);
+      texts.set(name, block.text);
+    }
+  }
+  assert.ok(texts.size > 10);
+});
