@@ -51,6 +51,16 @@ const STAT_METRICS: Readonly<Record<Counted, StatMetric | null>> = {
     "eviction_slice_max_keys",
     "Most keys evicted at a stretch; CONFIG RESETSTAT clears it.",
   ],
+  eviction_slice_max_visits: [
+    "gauge",
+    "eviction_slice_max_visits",
+    "Most slots, segments and records looked at in a stretch of eviction; CONFIG RESETSTAT clears it.",
+  ],
+  eviction_slice_max_bytes: [
+    "gauge",
+    "eviction_slice_max_bytes",
+    "Most bytes of keys evicted at a stretch; CONFIG RESETSTAT clears it.",
+  ],
   memory_waits: [
     "counter",
     "memory_waits_total",

@@ -33,13 +33,13 @@ class ModelPool {
 }
 
 function contents(pool: EvictionPool): Candidate[] {
-  return Array.from({ length: pool.length }, (_, i) => ({
-    score: pool.scores[i] as number,
-    state: pool.states[i] as number,
-    record: pool.records[i] as number,
-    hash: pool.hashes[i] as number,
-    slot: pool.slots[i] as number,
-    database: pool.databases[i] as number,
+  return Array.from(pool.order.subarray(0, pool.length), (entry) => ({
+    score: pool.scores[entry] as number,
+    state: pool.states[entry] as number,
+    record: pool.records[entry] as number,
+    hash: pool.hashes[entry] as number,
+    slot: pool.slots[entry] as number,
+    database: pool.databases[entry] as number,
   }));
 }
 

@@ -10,7 +10,13 @@ export const POOL_SIZE = 16;
 
 export class EvictionPool {
   length = 0;
-  /** Ascending; a higher one is to be evicted first. */
+  /**
+   * Entries, the best one last: the first `length` of these are in use. So a change moves bytes, and
+   * what an entry says stays where it is.
+   */
+  readonly order: Uint8Array = Uint8Array.from({ length: POOL_SIZE }, (_, i) => i);
+  // By entry.
+  /** The higher, the sooner it is to be evicted. */
   readonly scores: Float64Array = new Float64Array(POOL_SIZE);
   /** What the score was made from. If the record has another now, it was used since. */
   readonly states: Float64Array = new Float64Array(POOL_SIZE);
@@ -21,7 +27,11 @@ export class EvictionPool {
 
   /** True if a candidate with this score would come in. */
   takes(score: number): boolean {
-    return this.length < POOL_SIZE || score > (this.scores[0] as number);
+    return this.length < POOL_SIZE || score > this.scoreAt(0);
+  }
+
+  private scoreAt(index: number): number {
+    return this.scores[this.order[index] as number] as number;
   }
 
   /** Takes a candidate in, in place of what is known of the same record, or of the worst. */
@@ -37,21 +47,25 @@ export class EvictionPool {
     if (known >= 0) this.drop(known);
     if (!this.takes(score)) return;
     if (this.length === POOL_SIZE) this.drop(0);
-    let at = 0;
-    while (at < this.length && (this.scores[at] as number) < score) at++;
-    for (let i = this.length; i > at; i--) this.move(i - 1, i);
-    this.length++;
-    this.scores[at] = score;
-    this.states[at] = state;
-    this.records[at] = record;
-    this.hashes[at] = hash;
-    this.slots[at] = slot;
-    this.databases[at] = database;
+    const { order } = this;
+    const entry = order[this.length] as number;
+    let at = this.length++;
+    for (; at > 0 && this.scoreAt(at - 1) >= score; at--) order[at] = order[at - 1] as number;
+    order[at] = entry;
+    this.scores[entry] = score;
+    this.states[entry] = state;
+    this.records[entry] = record;
+    this.hashes[entry] = hash;
+    this.slots[entry] = slot;
+    this.databases[entry] = database;
   }
 
   drop(index: number): void {
+    const { order } = this;
+    const entry = order[index] as number;
     this.length--;
-    for (let i = index; i < this.length; i++) this.move(i + 1, i);
+    for (let i = index; i < this.length; i++) order[i] = order[i + 1] as number;
+    order[this.length] = entry;
   }
 
   clear(): void {
@@ -60,16 +74,7 @@ export class EvictionPool {
 
   private indexOf(record: number): number {
     let i = this.length - 1;
-    while (i >= 0 && this.records[i] !== record) i--;
+    while (i >= 0 && this.records[this.order[i] as number] !== record) i--;
     return i;
-  }
-
-  private move(from: number, to: number): void {
-    this.scores[to] = this.scores[from] as number;
-    this.states[to] = this.states[from] as number;
-    this.records[to] = this.records[from] as number;
-    this.hashes[to] = this.hashes[from] as number;
-    this.slots[to] = this.slots[from] as number;
-    this.databases[to] = this.databases[from] as number;
   }
 }

@@ -5,8 +5,8 @@
  * Databases count their keys by shards, and tables by slots; adding those up for every draw would
  * cost more than to evict. So a thread keeps running sums of both as they were some draws ago:
  *
- *   over all shards of all databases with keys      read again after as many draws as shards
- *   over the slots of one shard of one database     read again after as many draws as slots,
+ *   over all shards of all databases with keys      read again after as many draws as there are sums
+ *   over the slots of one shard of one database     read again after four times as many draws,
  *                                                   or after a quarter of its keys was drawn
  *
  * What is drawn may be gone then, which the caller sees.
@@ -81,7 +81,7 @@ export class KeyWeights {
         this.sums[n * shards + shard] = this.total;
       }
     }
-    this.drawsLeft = shards;
+    this.drawsLeft = this.pairs;
   }
 
   /** A slot of what `draw` chose, -1 if it has no keys any more. The shard is locked. */
@@ -116,10 +116,12 @@ export class KeyWeights {
       total += this.countOf(db, first + n);
       sums[n] = total;
     }
-    this.slotDraws[at] = Math.max(SLOT_DRAWS_MIN, Math.min(slots, total >>> 2));
+    this.store.heap.work.visited(slots);
+    this.slotDraws[at] = Math.max(SLOT_DRAWS_MIN, Math.min(4 * slots, total >>> 2));
   }
 
-  private countOf(db: Database, slot: number): number {
+  /** Keys of a slot that count. Its shard is locked. */
+  countOf(db: Database, slot: number): number {
     const { table } = this.store;
     const root = db.rootOf(slot);
     return this.isExpiring ? table.expires(root) : table.count(root);

@@ -11,8 +11,9 @@
  * evicted.
  */
 
-import { randomExpiring, randomRecord } from "../structures/table-samples.ts";
-import { LFU_MAX } from "./access.ts";
+import { FLAG_EXPIRY } from "../structures/record.ts";
+import { randomExpiring, randomRecord, randomRun } from "../structures/table-samples.ts";
+import { frequencyAt, idleSeconds, LFU_MAX, lfuMinutes } from "./access.ts";
 import type { Database } from "./database.ts";
 import { EvictionPool } from "./eviction-pool.ts";
 import { KeyWeights } from "./eviction-weights.ts";
@@ -29,8 +30,12 @@ export const NOT_NOW = 3;
 
 /** Times that one call of `removeOne` draws anew. */
 const TRIES = 16;
-/** Of the keys of a shard, and of a slot, at most an eighth is drawn at once. */
-const PART_SHIFT = 3;
+/** Of the keys of a shard at most an eighth is drawn at once, and half of those of a slot. */
+const SHARD_PART_SHIFT = 3;
+const SLOT_PART_SHIFT = 1;
+/** Most slots that are passed for one draw, and most keys taken from one of them. */
+const SLOTS_MAX = 64;
+const RUN_MAX = 64;
 
 export type EvictionPolicy = {
   /** What a key is chosen by; "none" evicts nothing. */
@@ -50,6 +55,7 @@ export class Eviction {
   /** Bytes of what the last `removeOne` removed. */
   freedBytes = 0;
   private policy: EvictionPolicy = { by: "none", isVolatile: false };
+  private isRandom = false;
   private samples = 0;
   private readonly store: Store;
   private readonly locks: ShardLocks;
@@ -57,22 +63,28 @@ export class Eviction {
   private readonly pool: EvictionPool = new EvictionPool();
   private readonly below: (n: number) => number;
   private samplesLeft = 0;
+  /** What was drawn from one slot: records, their first words, and what they remember. */
+  private readonly found: Int32Array = new Int32Array(RUN_MAX);
+  private readonly heads: Int32Array = new Int32Array(RUN_MAX);
+  private readonly states: Int32Array = new Int32Array(RUN_MAX);
   private readonly drawFromShard: () => void;
   private readonly evictCandidate: () => void;
-  /** Place of the candidate that `evictCandidate` is to evict. */
+  /** Index in the pool of the candidate that `evictCandidate` is to evict. */
   private candidate = 0;
 
   constructor(store: Store, locks: ShardLocks) {
     this.store = store;
     this.locks = locks;
     this.weights = new KeyWeights(store);
-    this.below = (n) => store.random.below(n);
+    // Its chances are not exactly equal, by n in 2^32, and it divides nothing.
+    this.below = (n) => Math.floor((store.random.u32() * n) / 2 ** 32);
     this.drawFromShard = () => this.drawLocked();
     this.evictCandidate = () => this.evictCandidateLocked();
   }
 
   configure(policy: EvictionPolicy, samples: number): void {
     this.policy = policy;
+    this.isRandom = policy.by === "random";
     this.samples = samples;
     this.pool.clear();
     this.weights.reset(policy.isVolatile);
@@ -86,10 +98,9 @@ export class Eviction {
   removeOne(): number {
     this.freedBytes = 0;
     if (!this.evicts) return NOTHING_LEFT;
-    const isRandom = this.policy.by === "random";
     for (let n = 0; n < TRIES && this.freedBytes === 0; n++) {
-      const hasKeys = this.drawSamples(isRandom ? 1 : this.samples);
-      if (this.freedBytes === 0 && !isRandom) this.evictBest();
+      const hasKeys = this.drawSamples(this.isRandom ? 1 : this.samples);
+      if (this.freedBytes === 0 && !this.isRandom) this.evictBest();
       if (!hasKeys && this.freedBytes === 0) return NOTHING_LEFT;
     }
     return this.freedBytes > 0 ? REMOVED : NOT_NOW;
@@ -106,58 +117,91 @@ export class Eviction {
     return true;
   }
 
-  /** A key drawn from a slot; 0 if none was found, or if it had expired, which it then does. */
-  private drawRecord(db: Database, slot: number): number {
+  /** Draws keys of the shard that was chosen: evicts one, or makes some candidates. */
+  private drawLocked(): void {
+    const { weights } = this;
+    const db = this.store.databases[weights.database] as Database;
+    const slot = weights.drawSlot();
+    if (slot < 0) return;
+    if (this.isRandom) this.evictAny(db, slot);
+    else this.drawRun(db, slot);
+  }
+
+  private evictAny(db: Database, slot: number): void {
     const { table } = this.store;
     const root = db.rootOf(slot);
     const p = this.policy.isVolatile
       ? randomExpiring(table, root, this.below)
       : randomRecord(table, root, this.below);
-    if (p === 0 || !isExpired(db, p)) return p;
-    const bytes = db.bytesUsed(p);
-    if (table.work.mayRemove && db.expireIfDue(p, slot)) this.freedBytes += bytes;
-    return 0;
+    this.samplesLeft--;
+    this.store.heap.work.visited(1);
+    if (p === 0 || this.expires(db, slot, p)) return;
+    const hash = table.hashOf(p);
+    if (db.findAgain(p, slot, hash)) this.freedBytes += db.evictFound(p, slot, hash);
   }
 
   /**
-   * Draws keys of the shard that was chosen, some of them from the same slot if both have many:
-   * what is in one segment costs less to look at, and says as much.
+   * Draws keys side by side, from a slot on: what is in one segment costs less to look at, and says
+   * as much, but for keys of one tag that are used together. So not all keys of a slot are taken.
    */
-  private drawLocked(): void {
-    const { weights } = this;
-    const db = this.store.databases[weights.database] as Database;
-    let slot = weights.drawSlot();
-    let fromShard = Math.max(1, weights.keysOfShard >>> PART_SHIFT);
-    while (slot >= 0) {
-      const fromSlot = Math.max(1, weights.keysOfSlot >>> PART_SHIFT);
-      const draws = Math.min(this.samplesLeft, fromSlot, fromShard);
-      for (let n = 0; n < draws; n++) this.take(db, slot, this.drawRecord(db, slot));
-      fromShard -= draws;
-      this.samplesLeft -= draws;
-      if (fromShard === 0 || this.samplesLeft === 0) return;
-      slot = weights.drawSlot();
+  private drawRun(db: Database, slot: number): void {
+    const { weights, store, found } = this;
+    const { isVolatile } = this.policy;
+    const first = store.firstSlot(weights.shard);
+    const last = store.firstSlot(weights.shard + 1) - 1;
+    let left = Math.min(this.samplesLeft, Math.max(1, weights.keysOfShard >>> SHARD_PART_SHIFT));
+    this.samplesLeft -= left;
+    let passed = 0;
+    for (let at = slot; left > 0 && passed < SLOTS_MAX; passed++) {
+      const keys = weights.countOf(db, at);
+      if (keys > 0) {
+        const most = Math.min(left, RUN_MAX, (keys + 1) >>> SLOT_PART_SHIFT);
+        const root = db.rootOf(at);
+        const drawn = randomRun(store.table, root, isVolatile, this.below, most, found);
+        left -= most;
+        this.consider(db, at, drawn);
+      }
+      at = at === last ? first : at + 1;
+    }
+    store.heap.work.visited(passed);
+  }
+
+  /** Makes those of the first `count` in `found` candidates that are better than what there is. */
+  private consider(db: Database, slot: number, count: number): void {
+    const { found, heads, states, pool, store } = this;
+    // All are read before any is looked at, so that misses of the cache overlap.
+    for (let n = 0; n < count; n++) {
+      const p = found[n] as number;
+      heads[n] = db.head(p);
+      states[n] = db.accessOf(p);
+    }
+    for (let n = 0; n < count; n++) {
+      const p = found[n] as number;
+      let state = states[n] as number;
+      if (((heads[n] as number) & FLAG_EXPIRY) !== 0) {
+        if (this.expires(db, slot, p)) continue;
+        if (this.policy.by === "ttl") state = db.expiryOf(p);
+      }
+      const score = this.scoreOf(state);
+      if (!pool.takes(score)) continue;
+      pool.offer(score, state, p, store.table.hashOf(p), slot, db.index);
     }
   }
 
-  /** Evicts what was drawn, or makes it a candidate. */
-  private take(db: Database, slot: number, p: number): void {
-    if (p === 0) return;
-    const { pool, store } = this;
-    if (this.policy.by === "random") {
-      const hash = store.table.hashOf(p);
-      if (db.findAgain(p, slot, hash)) this.freedBytes += db.evictFound(p, slot, hash);
-      return;
-    }
-    const score = this.scoreOf(db, p);
-    if (!pool.takes(score)) return;
-    pool.offer(score, this.stateOf(db, p), p, store.table.hashOf(p), slot, db.index);
+  /** True if the time of a key has passed; then it is removed. */
+  private expires(db: Database, slot: number, p: number): boolean {
+    if (!isExpired(db, p)) return false;
+    const bytes = db.bytesUsed(p);
+    if (db.store.table.work.mayRemove && db.expireIfDue(p, slot)) this.freedBytes += bytes;
+    return true;
   }
 
   /** The higher, the sooner it is to go. */
-  private scoreOf(db: Database, p: number): number {
-    if (this.policy.by === "lru") return db.idleSeconds(p);
-    if (this.policy.by === "lfu") return LFU_MAX - db.frequency(p);
-    return -db.expiryOf(p);
+  private scoreOf(state: number): number {
+    const { store } = this;
+    if (this.policy.by === "lru") return idleSeconds(state, store.lruClock);
+    if (this.policy.by === "ttl") return -state;
+    return LFU_MAX - frequencyAt(state, lfuMinutes(store.now), store.lfu.decayMinutes);
   }
 
   /** What the score is made from and time does not change. */
@@ -170,18 +214,20 @@ export class Eviction {
     const { pool, store } = this;
     for (let at = pool.length - 1; at >= 0 && this.freedBytes === 0; at--) {
       this.candidate = at;
-      this.locks.tryShard(store.shardOf(pool.slots[at] as number), this.evictCandidate);
+      const slot = pool.slots[pool.order[at] as number] as number;
+      this.locks.tryShard(store.shardOf(slot), this.evictCandidate);
     }
   }
 
   private evictCandidateLocked(): void {
-    const { pool, candidate } = this;
-    const db = this.store.databases[pool.databases[candidate] as number] as Database;
-    const p = pool.records[candidate] as number;
-    const slot = pool.slots[candidate] as number;
-    const hash = pool.hashes[candidate] as number;
-    const state = pool.states[candidate] as number;
-    pool.drop(candidate);
+    const { pool } = this;
+    const entry = pool.order[this.candidate] as number;
+    const db = this.store.databases[pool.databases[entry] as number] as Database;
+    const p = pool.records[entry] as number;
+    const slot = pool.slots[entry] as number;
+    const hash = pool.hashes[entry] as number;
+    const state = pool.states[entry] as number;
+    pool.drop(this.candidate);
     if (!db.findAgain(p, slot, hash) || this.stateOf(db, p) !== state) return;
     // Its block may have gone to another key of the same hash.
     if (this.policy.isVolatile && db.expiryOf(p) === 0) return;

@@ -15,6 +15,8 @@ const NAMES = [
   "eviction_exceeded_ms",
   "eviction_slice_max_usec",
   "eviction_slice_max_keys",
+  "eviction_slice_max_visits",
+  "eviction_slice_max_bytes",
   "memory_waits",
   "dirty",
   "commands_processed",

@@ -98,6 +98,8 @@ export class Heap {
   readonly u8: Uint8Array[];
   readonly view: DataView[];
   readonly work: Work = new Work();
+  /** Units that this thread has ever allocated, as an int32 that wraps: only differences count. */
+  allocatedUnits = 0;
   /** Null unless checked mode is on. */
   readonly blocks: BlockMap | null;
 
@@ -166,6 +168,7 @@ export class Heap {
     const spans = (units + SPAN_UNITS - 1) >>> SPAN_UNIT_SHIFT;
     const p = this.pool.takeLarge(spans, mark);
     if (p === 0) return 0;
+    this.allocatedUnits = (this.allocatedUnits + (spans << SPAN_UNIT_SHIFT)) | 0;
     if (this.blocks !== null) this.blocks.allocated(p);
     return p;
   }
@@ -227,6 +230,7 @@ export class Heap {
     if (this.isFull(m, at, cls)) this.unlinkSlab(row, slab, cls);
     const control = this.control;
     control[row + S_UNITS_USED] = ((control[row + S_UNITS_USED] as number) + units) | 0;
+    this.allocatedUnits = (this.allocatedUnits + units) | 0;
     return ((slab << PAGE_UNIT_SHIFT) + unit) | 0;
   }
 

@@ -17,6 +17,8 @@ export class Work {
   bytesCopied = 0;
   entriesMoved = 0;
   elementsVisited = 0;
+  /** Elements ever visited, as an int32 that wraps: only differences count. */
+  visitedTotal = 0;
   /** The most under one lock. */
   bytesCopiedMax = 0;
   entriesMovedMax = 0;
@@ -39,6 +41,7 @@ export class Work {
 
   visited(elements: number): void {
     this.elementsVisited += elements;
+    this.visitedTotal = (this.visitedTotal + elements) | 0;
     this.isUsed = true;
   }
 

@@ -13,9 +13,12 @@ import { statIndex } from "../keyspace/stats.ts";
 import { RECORDER_ENTRIES, S_RECORDER, S_RECORDER_AT, shardRow } from "../memory/layout.ts";
 import {
   acquire,
+  acquireAlone,
+  FREE,
   type LockCounters,
   park,
   release,
+  releaseAlone,
   tryAcquire,
   type Waiting,
 } from "../memory/lock.ts";
@@ -33,6 +36,11 @@ const HOLD_MAX = statIndex("lock_hold_max_usec");
 export class DispatchLocks implements ShardLocks {
   /** Locks taken since the dispatcher has counted them. */
   taken = 0;
+  /**
+   * For steps of which each looks at a few keys: they cost less than to time them. Whoever does many
+   * of them times them together.
+   */
+  readonly brief: ShardLocks = { tryShard: (shard, run) => this.tryBriefly(shard, run) };
   private readonly server: ThreadServer;
   private readonly control: Int32Array;
   private readonly waiting: Waiting;
@@ -140,6 +148,26 @@ export class DispatchLocks implements ShardLocks {
   tryShard(shard: number, run: () => void): boolean {
     if (!tryAcquire(this.control, shardRow(shard), this.server.thread)) return false;
     this.runHolding(shard, run);
+    return true;
+  }
+
+  private tryBriefly(shard: number, run: () => void): boolean {
+    const { server, control } = this;
+    const line = shardRow(shard);
+    const alone = server.threads === 1;
+    if (alone) {
+      if (control[line] !== FREE) return false;
+      acquireAlone(control, line);
+    } else if (!tryAcquire(control, line, server.thread)) {
+      return false;
+    }
+    server.store.enterShard(shard);
+    server.store.heap.pool.sync();
+    run();
+    const { work } = server.store.heap;
+    if (work.isUsed) work.settle(true);
+    if (alone) releaseAlone(control, line);
+    else this.releaseOne(shard);
     return true;
   }
 

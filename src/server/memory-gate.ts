@@ -13,9 +13,9 @@
  * a little over it (BAND), and else its session is parked while the thread goes on evicting between
  * the turns of others. When there is nothing to evict the command is refused.
  *
- * Adding the counters of all shards up costs more than a SET. So a thread that has seen much room
- * admits small requests up to its share of it unseen (`allowance`), a share so small that all of
- * them together are within the band.
+ * Adding the counters of all shards up costs more than a SET. So a thread that has looked admits
+ * small requests unseen until it has allocated so much (`allowance`), of which all threads together
+ * have a thousandth of maxmemory; and a thread that evicts makes room for some more requests.
  */
 import type { Clock } from "../env/env.ts";
 import { Eviction, evictionPolicy, NOT_NOW, NOTHING_LEFT, REMOVED } from "../keyspace/eviction.ts";
@@ -44,6 +44,10 @@ const TRIM_PAUSE_MS = 100;
 const TRIMMED_FREES = 512;
 /** Most bytes that are evicted beyond what is needed, so that the next requests find room. */
 const SLACK_BYTES_MAX = 4096;
+/** Most keys that are evicted at a stretch, however much time there is. */
+export const SLICE_KEYS_MAX = 2048;
+/** Slots, segments and records that are looked at in a stretch, but for its last step. */
+export const SLICE_VISITS_MAX = 32_768;
 /** Redis looks at the clock after so many keys. */
 const KEYS_BETWEEN_LOOKS = 16;
 /** Records of garbage freed before the room is looked at. */
@@ -59,6 +63,8 @@ const NOTHING_TO_EVICT = 2;
 const WAITS = statIndex("memory_waits");
 const SLICE_MAX = statIndex("eviction_slice_max_usec");
 const SLICE_KEYS = statIndex("eviction_slice_max_keys");
+const SLICE_VISITS = statIndex("eviction_slice_max_visits");
+const SLICE_BYTES = statIndex("eviction_slice_max_bytes");
 const EXCEEDED_MS = statIndex("eviction_exceeded_ms");
 
 export type MemoryHost = {
@@ -96,8 +102,9 @@ export class MemoryGate {
   private smallMax = 0;
   private slack = 0;
   private timeLimitMs = 0;
-  /** Bytes that may be admitted unseen. */
+  /** Bytes that may be allocated unseen, and what this thread had allocated when it last looked. */
   private allowance = Number.POSITIVE_INFINITY;
+  private allocatedBefore = 0;
   /** Units reserved for the request under way, and for the largest that waits. */
   private reserved = 0;
   private held = 0;
@@ -110,18 +117,28 @@ export class MemoryGate {
   /** When shards were last trimmed, and what was in use then. */
   private trimmedMs = Number.NEGATIVE_INFINITY;
   private trimmedUsed = 0;
-  /** Keys that the last round evicted, and whether it freed anything at all. */
+  /** Keys that the last round evicted, their bytes, and whether it freed anything at all. */
   private removed = 0;
+  private removedBytes = 0;
+  /** What this thread had visited when the round began. */
+  private visitedBefore = 0;
   private hasFreed = false;
 
-  constructor(store: Store, locks: ShardLocks, threads: number, host: MemoryHost) {
+  /** Keys are evicted under `briefLocks`, one or a few under each. */
+  constructor(
+    store: Store,
+    locks: ShardLocks,
+    briefLocks: ShardLocks,
+    threads: number,
+    host: MemoryHost,
+  ) {
     this.store = store;
     this.control = store.control;
     this.clock = store.clock;
     this.locks = locks;
     this.threads = threads;
     this.host = host;
-    this.eviction = new Eviction(store, locks);
+    this.eviction = new Eviction(store, briefLocks);
     this.sweep = new ExpirySweep(store, locks);
   }
 
@@ -169,11 +186,8 @@ export class MemoryGate {
       if (verdict !== ADMITTED) return verdict;
     }
     const need = bytes * 2 + GROWTH_BYTES;
-    if (need <= this.allowance) {
-      this.allowance -= need;
-      return ADMITTED;
-    }
-    return this.admitSlowly(need);
+    const taken = (this.store.heap.allocatedUnits - this.allocatedBefore) | 0;
+    return need + taken * UNIT_BYTES <= this.allowance ? ADMITTED : this.admitSlowly(need);
   }
 
   /**
@@ -263,7 +277,9 @@ export class MemoryGate {
     const outcome = this.isSpent ? TIME_IS_UP : this.makeRoom(wanted);
     const room = this.room() - wanted;
     if (room >= 0) {
-      this.allowance = isSmall ? Math.min(this.smallMax, room / (2 * this.threads)) : 0;
+      const share = Math.max(this.slack, room / this.threads);
+      this.allowance = isSmall ? Math.min(this.smallMax, share) : 0;
+      this.allocatedBefore = this.store.heap.allocatedUnits;
       return ADMITTED;
     }
     this.allowance = 0;
@@ -311,10 +327,15 @@ export class MemoryGate {
     }
     const began = this.clock.monotonicMs();
     this.removed = 0;
+    this.removedBytes = 0;
+    this.visitedBefore = this.store.heap.work.visitedTotal;
     const outcome = this.freeSome(wanted, began);
-    this.store.stats.max(SLICE_KEYS, this.removed);
     const ms = this.clock.monotonicMs() - began;
-    this.store.stats.max(SLICE_MAX, ms * 1000);
+    const { stats } = this.store;
+    stats.max(SLICE_KEYS, this.removed);
+    stats.max(SLICE_BYTES, this.removedBytes);
+    stats.max(SLICE_VISITS, this.visited());
+    stats.max(SLICE_MAX, ms * 1000);
     this.host.evicted(ms);
     this.noteExceeded(outcome !== ENOUGH && this.taken() > this.limit);
     return outcome;
@@ -338,6 +359,7 @@ export class MemoryGate {
         if (result === REMOVED) {
           this.hasFreed = true;
           this.removed++;
+          this.removedBytes += this.eviction.freedBytes;
         }
         missing -= this.eviction.freedBytes;
         looks = n % KEYS_BETWEEN_LOOKS === 0;
@@ -345,10 +367,21 @@ export class MemoryGate {
       if (!looks) continue;
       // Others may have freed some as well.
       missing = 0;
-      if (this.clock.monotonicMs() - began > this.timeLimitMs) {
-        return this.room() >= wanted ? ENOUGH : TIME_IS_UP;
-      }
+      if (this.isRoundOver(began)) return this.room() >= wanted ? ENOUGH : TIME_IS_UP;
     }
+  }
+
+  /** Bounded by what was done too: a clock says nothing of a thread that did not run. */
+  private isRoundOver(began: number): boolean {
+    return (
+      this.removed >= SLICE_KEYS_MAX ||
+      this.visited() >= SLICE_VISITS_MAX ||
+      this.clock.monotonicMs() - began > this.timeLimitMs
+    );
+  }
+
+  private visited(): number {
+    return (this.store.heap.work.visitedTotal - this.visitedBefore) | 0;
   }
 
   /** True if some garbage was freed, and the rest is to be looked at again. */

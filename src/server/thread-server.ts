@@ -174,6 +174,7 @@ export class ThreadServer implements Server {
     this.memory = new MemoryGate(
       this.store,
       this.dispatcher.locks,
+      this.dispatcher.locks.brief,
       this.threads,
       this.memoryHost(),
     );

@@ -5,7 +5,7 @@
  * accepted with the chance that makes up for it, and then with that of how full the segment is.
  */
 import { CHUNK_SHIFT, UNIT_MASK } from "../memory/layout.ts";
-import { DIRECTORY_HEADER_WORDS, depthIn } from "./directory.ts";
+import { DIRECTORY_HEADER_WORDS, depthIn, segmentOf } from "./directory.ts";
 import { FLAG_EXPIRY } from "./record.ts";
 import {
   CAPACITY,
@@ -13,8 +13,10 @@ import {
   CODE_SHIFT,
   COUNT_MASK,
   EXPIRES_SHIFT,
+  FIRST_PROBED,
   FULL,
   OVERFLOW,
+  REMOVED,
   type Segments,
 } from "./segment.ts";
 import type { Table } from "./table.ts";
@@ -68,6 +70,79 @@ export function randomExpiring(table: Table, root: number, below: Below): number
     }
   }
   return walkToExpiring(segments, root, depth, below);
+}
+
+/**
+ * Puts up to `most` different records of a table that is not empty into `found` and returns how
+ * many: those that lie side by side in one segment, from a random place on, all of them or only
+ * those that expire. Fewer are found only where the segment has no more. This costs little more
+ * than one record does, and is for whoever does not need exactly equal chances: a record behind
+ * empty places is drawn more often.
+ */
+export function randomRun(
+  table: Table,
+  root: number,
+  isExpiring: boolean,
+  below: Below,
+  most: number,
+  found: Int32Array,
+): number {
+  const { segments } = table;
+  if (segments.headOf(root) >= 0) {
+    return runOfChain(segments, root, isExpiring, below, most, found);
+  }
+  const p = isExpiring ? randomExpiring(table, root, below) : randomRecord(table, root, below);
+  if (p === 0) return 0;
+  const first = segmentOf(segments.heap.i32, root, segments.hashOf(p));
+  return runOfChain(segments, first, isExpiring, below, most, found);
+}
+
+/** As `randomRun`, of a segment and its chain. */
+function runOfChain(
+  segments: Segments,
+  first: number,
+  isExpiring: boolean,
+  below: Below,
+  most: number,
+  found: Int32Array,
+): number {
+  let segment = first;
+  if ((segments.headOf(first) & OVERFLOW) !== 0) {
+    for (let left = below(segmentsOfChain(segments, first)); left > 0; left--) {
+      segment = segments.nextOf(segment);
+    }
+  }
+  const head = segments.headOf(segment);
+  const code = (head >>> CODE_SHIFT) & CODE_MASK;
+  const isDense = code < FIRST_PROBED;
+  const places = isDense ? head & COUNT_MASK : (CAPACITY[code] as number);
+  if (places === 0) return 0;
+  const m = segments.heap.i32[segment >>> CHUNK_SHIFT] as Int32Array;
+  const u8 = segments.heap.u8[segment >>> CHUNK_SHIFT] as Uint8Array;
+  const at = ((segment & UNIT_MASK) << 1) + 2;
+  const tags = (at + (CAPACITY[code] as number)) << 2;
+  let place = below(places);
+  let n = 0;
+  let passed = 0;
+  for (; passed < places && n < most; passed++) {
+    if (isDense || (u8[tags + place] as number) > REMOVED) {
+      const p = m[at + place] as number;
+      if (!isExpiring || (segments.headOf(p) & FLAG_EXPIRY) !== 0) found[n++] = p;
+    }
+    if (++place === places) place = 0;
+  }
+  segments.work.visited(passed);
+  return n;
+}
+
+function segmentsOfChain(segments: Segments, first: number): number {
+  let segment = first;
+  let count = 1;
+  while ((segments.headOf(segment) & OVERFLOW) !== 0) {
+    segment = segments.nextOf(segment);
+    count++;
+  }
+  return count;
 }
 
 /** A segment, or the first one of a chain, with chances as its share of all hashes. */

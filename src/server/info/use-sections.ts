@@ -144,6 +144,8 @@ export const THREADS: Section = {
     total("memory_waits", "Of those, until keys were evicted."),
     most("eviction_slice_max_usec", "Longest that a thread evicted at a stretch."),
     most("eviction_slice_max_keys", "Most keys that it removed then."),
+    most("eviction_slice_max_visits", "Most slots, segments and records that it looked at then."),
+    most("eviction_slice_max_bytes", "Most bytes of keys that it removed then."),
     total("mailbox_messages", "Messages between threads: 0."),
     field("arena_bytes_used", "Bytes in blocks of the heap.", (view) => view.memory().allocated),
     field("arena_bytes_reserved", "Bytes of the heap's chunks.", (view) =>
