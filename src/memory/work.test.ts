@@ -19,6 +19,7 @@ test("the most under one lock is kept, of what has a bound", () => {
   work.settle(false);
   const { bytesCopiedMax, entriesMovedMax, elementsVisitedMax } = work;
   assert.deepEqual([bytesCopiedMax, entriesMovedMax, elementsVisitedMax], [150, 7, 9]);
+  assert.equal(work.visitedTotal, 1_000_009);
   assert.ok(work.mayRemove);
   work.moved(103);
   assert.ok(work.mayRemove, "the largest segment may still be rebuilt");

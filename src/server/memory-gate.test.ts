@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import { Random, seedText, testSeed } from "../../test/support/random.ts";
 import { H_RESERVED_UNITS, H_SPANS_LIMIT } from "../memory/layout.ts";
 import { OOM } from "../protocol/errors.ts";
-import { evictionTimeMs } from "./memory-gate.ts";
+import { evictionTimeMs, SLICE_KEYS_MAX, SLICE_VISITS_MAX } from "./memory-gate.ts";
 import { request, type TestClient, TestServer } from "./test-server.ts";
 
 const KB = 1024;
@@ -238,6 +238,29 @@ describe("time", () => {
     assert.ok(used(client) <= 4 * MB * 1.01);
     server.host.servers[0]?.tick();
     assert.equal(server.host.servers[0]?.store.control[H_RESERVED_UNITS], 0);
+  });
+
+  test("without a clock that goes on, a command still evicts so much and no more", () => {
+    const settings = {
+      maxmemory: `${4 * MB}`,
+      "maxmemory-policy": "allkeys-lru",
+      "maxmemory-eviction-tenacity": "100",
+    };
+    const server = newServer(settings);
+    const client = server.connect();
+    fillWithSmall(server, client);
+    const words = Array.from({ length: 40 }, (_, n) => [`long${n}`, "x".repeat(20_000)]).flat();
+    const before = stat(client, "evicted_keys");
+    assert.equal(client.call("MSET", ...words), "");
+    const observer = server.connect({ thread: 1 });
+    const step = stat(observer, "evicted_keys") - before;
+    assert.ok(step >= SLICE_KEYS_MAX && step <= SLICE_KEYS_MAX + 16, `${step} keys`);
+    server.host.settle();
+    assert.equal(client.link.sent, "+OK\r\n");
+    assert.ok(stat(observer, "eviction_slice_max_keys") <= SLICE_KEYS_MAX + 16);
+    const visits = stat(observer, "eviction_slice_max_visits");
+    assert.ok(visits > SLICE_KEYS_MAX && visits <= SLICE_VISITS_MAX + 4096, `${visits} visits`);
+    assert.ok(stat(observer, "eviction_slice_max_bytes") >= 16 * SLICE_KEYS_MAX);
   });
 
   test("a long argument waits before it is received, and what comes behind it waits too", () => {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { seedText, testSeed } from "../../test/support/random.ts";
 import { Random } from "../base/random.ts";
 import { NO_EXPIRY } from "./segment.ts";
-import { randomExpiring, randomRecord } from "./table-samples.ts";
+import { randomExpiring, randomRecord, randomRun } from "./table-samples.ts";
 import { TableModel } from "./table-test-model.ts";
 import { eachRecord, eachSegment, segmentFacts } from "./table-walks.ts";
 
@@ -141,3 +141,39 @@ test("one record that expires among many is found soon, and none where there is 
     assert.equal(randomExpiring(model.table, 0, below), 0);
   });
 });
+
+for (const [name, size, every, hash] of [
+  ["a dense segment", 9, 2, (h: number) => h],
+  ["a probed segment", 60, 3, (h: number) => h],
+  ["a probed segment, few expire", 300, 40, (h: number) => h],
+  ["an overflow chain", 900, 7, () => 77],
+  ["a directory", 3000, 2, (h: number) => h],
+] as const) {
+  test(`runs have different records of one segment, and in time each: ${name}`, () => {
+    seeded(57, (random) => {
+      const model = filled(size, (i) => (i % every === 0 ? 100 + i : NO_EXPIRY), hash);
+      const all = new Set<number>();
+      eachRecord(model.table, model.root, (p) => all.add(p));
+      for (const isExpiring of [false, true]) {
+        const wanted = isExpiring ? expiring(model) : all;
+        const left = new Set(wanted);
+        const found = new Int32Array(8);
+        for (let n = 0; left.size > 0; n++) {
+          assert.ok(n < size * 100, `${left.size} of ${wanted.size} are never drawn`);
+          found.fill(-1);
+          const most = 1 + random.below(5);
+          const below = (limit: number): number => random.below(limit);
+          const count = randomRun(model.table, model.root, isExpiring, below, most, found, 2);
+          assert.ok(count <= most);
+          if (size < 100) assert.equal(count, Math.min(most, wanted.size));
+          const run = [...found.subarray(2, 2 + count)];
+          assert.equal(new Set(run).size, count, "a record is drawn twice");
+          assert.ok(run.every((p) => wanted.has(p)));
+          assert.deepEqual([...found.subarray(0, 2)], [-1, -1]);
+          assert.ok(found.subarray(2 + count).every((p) => p === -1));
+          for (const p of run) left.delete(p);
+        }
+      }
+    });
+  });
+}

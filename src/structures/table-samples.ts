@@ -73,8 +73,8 @@ export function randomExpiring(table: Table, root: number, below: Below): number
 }
 
 /**
- * Puts up to `most` different records of a table that is not empty into `found` and returns how
- * many: those that lie side by side in one segment, from a random place on, all of them or only
+ * Puts up to `most` different records of a table that is not empty into `found`, from index `to` on,
+ * and returns how many: those that lie side by side in one segment, from a random place on, all of them or only
  * those that expire. Fewer are found only where the segment has no more. This costs little more
  * than one record does, and is for whoever does not need exactly equal chances: a record behind
  * empty places is drawn more often.
@@ -86,15 +86,16 @@ export function randomRun(
   below: Below,
   most: number,
   found: Int32Array,
+  to: number,
 ): number {
   const { segments } = table;
   if (segments.headOf(root) >= 0) {
-    return runOfChain(segments, root, isExpiring, below, most, found);
+    return runOfChain(segments, root, isExpiring, below, most, found, to);
   }
   const p = isExpiring ? randomExpiring(table, root, below) : randomRecord(table, root, below);
   if (p === 0) return 0;
   const first = segmentOf(segments.heap.i32, root, segments.hashOf(p));
-  return runOfChain(segments, first, isExpiring, below, most, found);
+  return runOfChain(segments, first, isExpiring, below, most, found, to);
 }
 
 /** As `randomRun`, of a segment and its chain. */
@@ -105,6 +106,7 @@ function runOfChain(
   below: Below,
   most: number,
   found: Int32Array,
+  to: number,
 ): number {
   let segment = first;
   if ((segments.headOf(first) & OVERFLOW) !== 0) {
@@ -127,7 +129,7 @@ function runOfChain(
   for (; passed < places && n < most; passed++) {
     if (isDense || (u8[tags + place] as number) > REMOVED) {
       const p = m[at + place] as number;
-      if (!isExpiring || (segments.headOf(p) & FLAG_EXPIRY) !== 0) found[n++] = p;
+      if (!isExpiring || (segments.headOf(p) & FLAG_EXPIRY) !== 0) found[to + n++] = p;
     }
     if (++place === places) place = 0;
   }

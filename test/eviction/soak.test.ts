@@ -3,12 +3,15 @@
  * a hundredth, no write refused, and no long stretch of eviction. Sizes go from 10 bytes to 200 KB,
  * in phases that make all of what was there give way. Takes ten minutes with ZEROHOP_LONG=1.
  *
- * Lengths of time are shown and not judged, since on a busy machine they measure the neighbours.
+ * That nothing stalls is shown by counters: the most that was done in one stretch of eviction and
+ * under one lock. Lengths of time are shown and not judged, since on a busy machine they measure the
+ * neighbours.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { ZipfPicker } from "../../bench/eviction-trace.ts";
+import { SLICE_KEYS_MAX, SLICE_VISITS_MAX } from "../../src/server/memory-gate.ts";
 import { isLong, needsOurs } from "../support/environment.ts";
 import { Random, seedText, testSeed } from "../support/random.ts";
 import type { Argument, RespClient } from "../support/resp.ts";
@@ -24,8 +27,12 @@ const CONNECTIONS = 8;
 const PIPELINE = 16;
 const KEYS = 200_000;
 const LOOK_MS = 10;
-/** Keys that half a millisecond can hold, many times over. */
-const SLICE_KEYS_MAX = 5000;
+/** The last step of a stretch, and of what is done under one lock, may go on from just below. */
+const LAST_STEP = 16;
+/** What may be done under one lock, whatever the command; see memory/work.ts. */
+const LOCK_VISITS_MAX = 4096;
+const LOCK_MOVES_MAX = 512;
+const LOCK_COPIES_MAX = 65_536;
 
 const VALUES = Buffer.alloc(200_000, "0123456789abcdef");
 
@@ -137,7 +144,12 @@ async function soak(
     exceededMs: stats.get("total_eviction_exceeded_time") ?? 0,
     waits: threads.get("memory_waits") ?? 0,
     sliceMaxUsec: threads.get("eviction_slice_max_usec") ?? 0,
-    sliceMaxKeys: threads.get("eviction_slice_max_keys") ?? 0,
+    sliceMaxKeys: threads.get("eviction_slice_max_keys") ?? Number.NaN,
+    sliceMaxVisits: threads.get("eviction_slice_max_visits") ?? Number.NaN,
+    sliceMaxBytes: threads.get("eviction_slice_max_bytes") ?? Number.NaN,
+    lockMaxVisits: threads.get("work_elements_visited_max") ?? Number.NaN,
+    lockMaxMoves: threads.get("work_entries_moved_max") ?? Number.NaN,
+    lockMaxCopies: threads.get("work_bytes_copied_max") ?? Number.NaN,
     lockHoldMaxUsec: threads.get("lock_hold_max_usec") ?? 0,
   };
 }
@@ -158,7 +170,13 @@ describe("a full cache under changing sizes", needsOurs(), () => {
       t.diagnostic(shown);
       assert.ok((figures["fullest"] as number) <= 1.01, shown);
       assert.ok((figures["evicted"] as number) > 500, shown);
-      assert.ok((figures["sliceMaxKeys"] as number) <= SLICE_KEYS_MAX, shown);
+      assert.ok((figures["sliceMaxKeys"] as number) <= SLICE_KEYS_MAX + LAST_STEP, shown);
+      const visitsMax = SLICE_VISITS_MAX + LOCK_VISITS_MAX;
+      assert.ok((figures["sliceMaxVisits"] as number) <= visitsMax, shown);
+      assert.ok((figures["sliceMaxVisits"] as number) > 0, `visits are not counted: ${shown}`);
+      assert.ok((figures["lockMaxVisits"] as number) <= LOCK_VISITS_MAX, shown);
+      assert.ok((figures["lockMaxMoves"] as number) <= LOCK_MOVES_MAX, shown);
+      assert.ok((figures["lockMaxCopies"] as number) <= LOCK_COPIES_MAX, shown);
       assert.ok((figures["lockHoldMaxUsec"] as number) > 0, `locks are not timed: ${shown}`);
       await server.stop();
     });
