@@ -5,7 +5,7 @@
  * Databases count their keys by shards, and tables by slots; adding those up for every draw would
  * cost more than to evict. So a thread keeps running sums of both as they were some draws ago:
  *
- *   over all shards of all databases with keys      read again after as many draws as there are sums
+ *   over all shards of all databases with keys      read again after as many draws as sums
  *   over the slots of one shard of one database     read again after four times as many draws,
  *                                                   or after a quarter of its keys was drawn
  *

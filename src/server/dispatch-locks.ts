@@ -37,8 +37,8 @@ export class DispatchLocks implements ShardLocks {
   /** Locks taken since the dispatcher has counted them. */
   taken = 0;
   /**
-   * For steps of which each looks at a few keys: they cost less than to time them. Whoever does many
-   * of them times them together.
+   * For steps of which each looks at a few keys: they cost less than to time them. Whoever does
+   * many of them times them together.
    */
   readonly brief: ShardLocks = { tryShard: (shard, run) => this.tryBriefly(shard, run) };
   private readonly server: ThreadServer;

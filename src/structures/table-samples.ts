@@ -73,11 +73,11 @@ export function randomExpiring(table: Table, root: number, below: Below): number
 }
 
 /**
- * Puts up to `most` different records of a table that is not empty into `found`, from index `to` on,
- * and returns how many: those that lie side by side in one segment, from a random place on, all of them or only
- * those that expire. Fewer are found only where the segment has no more. This costs little more
- * than one record does, and is for whoever does not need exactly equal chances: a record behind
- * empty places is drawn more often.
+ * Puts up to `most` different records of a table that is not empty into `found`, from index `to`
+ * on, and returns how many: those that lie side by side in one segment, from a random place on, all
+ * of them or only those that expire. Fewer are found only where the segment has no more. This costs
+ * little more than one record does, and is for whoever does not need exactly equal chances: a
+ * record behind empty places is drawn more often.
  */
 export function randomRun(
   table: Table,

@@ -4,8 +4,8 @@
  * in phases that make all of what was there give way. Takes ten minutes with ZEROHOP_LONG=1.
  *
  * That nothing stalls is shown by counters: the most that was done in one stretch of eviction and
- * under one lock. Lengths of time are shown and not judged, since on a busy machine they measure the
- * neighbours.
+ * under one lock. Lengths of time are shown and not judged, since on a busy machine they measure
+ * the neighbours.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
