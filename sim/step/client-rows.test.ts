@@ -1,10 +1,15 @@
 /**
  * Claiming and freeing client rows from several threads: no row has two owners, nobody is refused
- * while a row is free for good, and a kill never hits the client that came after.
+ * while a row is free for good, and no kill and no CLIENT UNBLOCK hits the client that came after.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type ClientRow, ClientTable, clientTableBytes } from "../../src/server/client-table.ts";
+import {
+  type ClientRow,
+  ClientTable,
+  clientTableBytes,
+  UNBLOCK_BY_ERROR,
+} from "../../src/server/client-table.ts";
 import { type Body, type Fault, Machine, type Scheduler, type StepThread } from "./machine.ts";
 import { everyOrder, randomScheduler } from "./schedulers.ts";
 
@@ -17,6 +22,10 @@ class Rows {
   readonly owners: Map<number, number> = new Map();
   refused = 0;
   killed = 0;
+  /** What each client that was blocked found asked for. */
+  readonly taken: Map<number, number> = new Map();
+  /** The thread of client 1, where it was blocked when that was asked; else -1. */
+  answered = -1;
   private readonly threads: number;
   private readonly seen: Fields;
 
@@ -87,6 +96,35 @@ function killer(rows: Rows): Body {
   };
 }
 
+/** Comes, waits for a while and leaves, so many times. */
+function waiter(times: number): (rows: Rows) => Body {
+  return (rows) => (thread) => {
+    const table = rows.table(thread);
+    for (let n = 0; n < times; n++) {
+      const row = table.claim(thread.id);
+      if (row < 0) continue;
+      const id = table.nextId();
+      table.fill(client(row, thread.id, id));
+      table.setBlocked(row, id);
+      for (let look = 0; look < 3 && !table.isAskedToUnblock(row); look++);
+      const taken = table.takeUnblock(row);
+      thread.once(() => rows.taken.set(id, taken));
+      table.free(row);
+    }
+  };
+}
+
+function unblocker(rows: Rows): Body {
+  return (thread) => {
+    const table = rows.table(thread);
+    let answered = -1;
+    for (let n = 0; n < 6 && answered < 0; n++) answered = table.unblock(1, UNBLOCK_BY_ERROR);
+    thread.once(() => {
+      rows.answered = answered;
+    });
+  };
+}
+
 function runRows(
   rows: number,
   bodies: ((rows: Rows) => Body)[],
@@ -125,6 +163,25 @@ test("only the client that is meant is killed, whoever has its row by then", () 
     killed += world.killed;
   }
   assert.ok(killed > 5, `the kill came in time ${killed} times`);
+});
+
+test("who is asked to be unblocked finds that, exactly if it was answered so", () => {
+  let answered = 0;
+  const check = (world: Rows, hint: string): void => {
+    if (world.answered >= 0) answered++;
+    for (const [id, taken] of world.taken) {
+      const isMeant = id === 1 && world.answered >= 0;
+      assert.equal(taken === UNBLOCK_BY_ERROR, isMeant, `${hint}: client ${id} found ${taken}`);
+    }
+  };
+  for (let seed = 0; seed < 100; seed++) {
+    const world = runRows(1, [waiter(2), unblocker, waiter(2)], randomScheduler(seed));
+    check(world, `seed ${seed}`);
+  }
+  const orders = everyOrder(2, (scheduler) => {
+    check(runRows(1, [waiter(2), unblocker], scheduler), "in an order");
+  });
+  assert.ok(orders > 50 && answered > 20, `${orders} orders, ${answered} were unblocked`);
 });
 
 test("canary: a claim that is torn gives a row to two", () => {
