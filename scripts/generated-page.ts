@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-function repositoryRoot(): string {
+export function repositoryRoot(): string {
   const { dirname: here } = import.meta;
   return here.endsWith(join("build", "scripts")) ? join(here, "../..") : join(here, "..");
 }

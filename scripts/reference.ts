@@ -53,6 +53,11 @@ function title(command: Command): string {
   return command.name.toUpperCase().replace("|", " ");
 }
 
+const ABOUT =
+  "What options mean and what is replied is as in " +
+  "[Redis's own documentation](https://redis.io/docs/latest/commands/), but for what is said here " +
+  "under **Differs from Redis**.";
+
 /** As GitHub makes the anchor of a heading. */
 function anchor(command: Command): string {
   return title(command).toLowerCase().replaceAll(" ", "-");
@@ -63,7 +68,7 @@ function linkTo(group: string, command: Command): string {
 }
 
 function indexPage(groups: ReadonlyMap<string, readonly Command[]>): string {
-  const lines = [NOTICE, "", "# Commands", ""];
+  const lines = [NOTICE, "", "# Commands", "", ABOUT, ""];
   for (const [group, commands] of groups) {
     lines.push(`## ${group}`, "", "| command | what it does | since |", "|---|---|---|");
     for (const command of commands) {
@@ -77,7 +82,7 @@ function indexPage(groups: ReadonlyMap<string, readonly Command[]>): string {
 }
 
 function groupPage(group: string, commands: readonly Command[]): string {
-  const lines = [NOTICE, "", `# Commands: ${group}`, ""];
+  const lines = [NOTICE, "", `# Commands: ${group}`, "", ABOUT, ""];
   for (const command of commands) lines.push(...section(command), "");
   return lines.join("\n");
 }
