@@ -31,7 +31,7 @@ export type OutputOwner = {
   /** The link is gone: replies are thrown away, but the session goes on. */
   readonly isLinkGone: boolean;
   /** The line of CLIENT LIST. */
-  describe(): string;
+  describe(unwritten?: number): string;
   destroy(): void;
 };
 
@@ -74,8 +74,9 @@ export class SessionOutput {
       return owner.isClosed;
     }
     if (reply.isOverflown || reply.length + reply.sharedBytes > reply.limit) {
+      const bytes = reply.length + reply.sharedBytes;
       reply.discard();
-      this.closeOverLimit();
+      this.closeOverLimit(bytes);
       return true;
     }
     if (reply.length === 0) return this.isPaused;
@@ -131,12 +132,13 @@ export class SessionOutput {
     else if (pending > OUTPUT_PAUSE_BYTES) this.isPaused = true;
   }
 
-  closeOverLimit(): void {
+  closeOverLimit(unwritten = 0): void {
     const { owner } = this;
     owner.server.stats.add(OUTPUT_LIMIT, 1);
     owner.server.log(
       "warning",
-      `Client ${owner.describe()} scheduled to be closed ASAP for overcoming of output buffer limits.`,
+      `Client ${owner.describe(unwritten)} scheduled to be closed ASAP ` +
+        "for overcoming of output buffer limits.",
     );
     owner.destroy();
   }

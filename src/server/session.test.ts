@@ -181,6 +181,8 @@ describe("client-output-buffer-limit", () => {
     assert.ok(client.link.sent.length < 2 * MOST, `${client.link.sent.length} bytes`);
     assert.ok(hits() - before < 20, "what came behind was run too");
     assert.equal(closed(server), "1");
+    // What waits now, not what did when the turn began.
+    assert.match(server.logged.join("\n"), /^warning: Client id=.* omem=[1-9]\d{5,} .* cmd=get /);
   });
 
   test("is no limit for what a peer takes as it comes", () => {
@@ -278,7 +280,11 @@ describe("client-query-buffer-limit", () => {
     assert.ok(used() - before < LIMIT / 4, `${used() - before} bytes`);
     sendAll(client, "v".repeat(LIMIT));
     assert.ok(client.isClosed);
-    assert.match(server.logged.join("\n"), /Closing client that reached max query buffer length/);
+    const line = server.logged.join("\n");
+    assert.match(
+      line,
+      /^warning: Closing client that reached max query buffer length: id=\d+ addr=/,
+    );
   });
 });
 

@@ -449,10 +449,15 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     return this.link.pending();
   }
 
-  /** The line of CLIENT LIST, for the log. */
-  describe(): string {
+  /** The line of CLIENT LIST, for the log, with bytes of replies that are on no link yet. */
+  describe(unwritten = 0): string {
     const own = this.server.clients.read(this.row);
-    return own === null ? `id=${this.id}` : clientLine(this.server, own);
+    if (own === null) return `id=${this.id}`;
+    // The row says what was so before the turn under way.
+    own.command = this.isRunning ? this.server.dispatcher.lastCommand : this.lastCommand;
+    own.outputBytes = this.link.pending() + unwritten;
+    own.queryBytes = this.backlog.length + this.parser.unparsed;
+    return clientLine(this.server, own);
   }
 
   /** Logs what befell this client, if lines about single clients are asked for. */

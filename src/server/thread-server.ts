@@ -663,5 +663,8 @@ const HTTP_WARNING =
   "compromise your Redis instance.";
 
 function acceptedLine(link: Link, isUnix: boolean): string {
-  return isUnix ? `Accepted connection to ${link.local}` : `Accepted ${link.remote}`;
+  // A unix socket's address is its path and the port 0.
+  return isUnix
+    ? `Accepted connection to ${link.local.replace(/:0$/, "")}`
+    : `Accepted ${link.remote}`;
 }
