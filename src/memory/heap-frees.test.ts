@@ -242,3 +242,21 @@ for (const checked of [false, true]) {
     }
   });
 }
+
+test("an empty slab of several pages goes back at once, one of a page when pages are wanted", () => {
+  const heap = oneHeap(1);
+  const spans = (): number => heap.control[shardRow(0) + S_SPANS] as number;
+  for (let cls = 0; cls < CLASS_COUNT; cls++) {
+    if (SLAB_PAGES[cls] === 1) continue;
+    heap.free(0, heap.alloc(0, CLASS_UNITS[cls] as number));
+    assert.equal(spans(), 0, `class of ${CLASS_UNITS[cls]} units`);
+  }
+  // Eight slabs of a page fill a span, and stay when their blocks are freed.
+  for (let units = 1; units <= 8; units++) heap.free(0, heap.alloc(0, units));
+  assert.equal(spans(), 1);
+  const p = heap.alloc(0, SLAB_BLOCK_MAX);
+  assert.ok(p !== 0);
+  assert.equal(spans(), 1, "empty slabs are kept while a span is taken");
+  heap.free(0, p);
+  assert.equal(spans(), 0);
+});

@@ -284,8 +284,10 @@ export class Heap {
       this.linkSlab(row, slab, cls);
       if (head !== 0) this.giveIfEmpty(shard, head, cls);
     }
-    // The last slab of a class is kept, so that a block freed and made again costs no slab.
-    if (m[at + P_NEXT] !== 0 || m[at + P_PREVIOUS] !== 0) this.giveIfEmpty(shard, slab, cls);
+    // The last slab of a class is kept, so that a block freed and made again costs no slab; but not
+    // a large one, beside whose few blocks that is little, and of which each shard would keep many.
+    const isLast = m[at + P_NEXT] === 0 && m[at + P_PREVIOUS] === 0;
+    if (!isLast || SLAB_PAGES[cls] !== 1) this.giveIfEmpty(shard, slab, cls);
   }
 
   /** Gives a slab of its class's list back if no block of it is in use. */
@@ -375,13 +377,17 @@ export class Heap {
   trim(shard: number, mostFrees: number = Number.POSITIVE_INFINITY): boolean {
     this.drainRemoteFrees(shard, mostFrees);
     if (this.blocks !== null) this.emptyQuarantine(shard, 0);
+    this.giveEmptySlabs(shard);
+    return this.control[shardRow(shard) + S_REMOTE_REST] !== 0;
+  }
+
+  private giveEmptySlabs(shard: number): void {
     const row = shardRow(shard);
     // An empty slab is never but alone in its list.
     for (let cls = 0; cls < CLASS_COUNT; cls++) {
       const slab = this.control[row + S_CLASS_LISTS + cls] as number;
       if (slab !== 0) this.giveIfEmpty(shard, slab, cls);
     }
-    return this.control[row + S_REMOTE_REST] !== 0;
   }
 
   private count(shard: number, units: number): void {
@@ -392,10 +398,10 @@ export class Heap {
   /** First page of `pages` free neighbours in a span of the shard, 0 when memory is out. */
   private takePages(shard: number, pages: number): number {
     const row = shardRow(shard);
-    const control = this.control;
-    let first = 0;
-    for (let run = pages; run <= PAGES_PER_SPAN && first === 0; run++) {
-      first = control[row + S_SPAN_LISTS + run - 1] as number;
+    let first = this.spanWith(row, pages);
+    if (first === 0) {
+      this.giveEmptySlabs(shard);
+      first = this.spanWith(row, pages);
     }
     if (first === 0) first = this.takeSpan(shard);
     if (first === 0) return 0;
@@ -410,7 +416,16 @@ export class Heap {
     return first + offset;
   }
 
-  /** As `takePages`, but gives the shard's empty slabs back before it fails. */
+  /** A span of the shard with so many free neighbours, the fewest that do; 0 if there is none. */
+  private spanWith(row: number, pages: number): number {
+    let first = 0;
+    for (let run = pages; run <= PAGES_PER_SPAN && first === 0; run++) {
+      first = this.control[row + S_SPAN_LISTS + run - 1] as number;
+    }
+    return first;
+  }
+
+  /** As `takePages`, but makes good all remote frees before it fails. */
   private takePagesAtAnyCost(shard: number, pages: number): number {
     const page = this.takePages(shard, pages);
     if (page !== 0) return page;
