@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { inspect } from "node:util";
+import { runInNewContext } from "node:vm";
 import { open, type Store } from "../index.ts";
 import { kindOf } from "./checks.ts";
 import { optionNames } from "./options.ts";
@@ -90,6 +91,15 @@ describe("arguments of a method", () => {
     refused("set", ["k", new Uint16Array(2)], /^argument 2 is a Uint16Array/);
     refused("set", ["k", true], /^argument 2 is a boolean/);
     refused("db", ["1"], /^index is a string: a number$/);
+  });
+
+  test("bytes may come from another context", () => {
+    const key = runInNewContext("new Uint8Array([107])") as Uint8Array;
+    const value = runInNewContext("new Uint8Array(100_000).fill(98)") as Uint8Array;
+    assert.equal(store.set(key, value), "OK");
+    assert.equal(store.get("k"), "b".repeat(100_000));
+    assert.equal(store.del(key), 1);
+    refused("get", [runInNewContext("new Int8Array(2)")], /^argument 1 is an Int8Array/);
   });
 
   test("pairs are an object, a Map or a list of pairs", () => {

@@ -48,6 +48,12 @@ export function commandName(name: string): CommandName {
   return (start << 16) | namesEnd;
 }
 
+/** True for one that was made in another context of `node:vm` too, which is no instance of ours. */
+function isUint8Array(word: unknown): word is Uint8Array {
+  if (!ArrayBuffer.isView(word)) return false;
+  return (word as { [Symbol.toStringTag]?: string })[Symbol.toStringTag] === "Uint8Array";
+}
+
 /** Runs what takes from the heap or gives back to it. */
 export type HeapWork = <T>(run: () => T) => T;
 
@@ -99,6 +105,7 @@ export class RequestWriter {
     if (typeof word === "string") this.addText(word);
     else if (word instanceof Uint8Array) this.addBytes(word);
     else if (typeof word === "number" || typeof word === "bigint") this.addText(String(word));
+    else if (isUint8Array(word)) this.addBytes(word);
     else this.refuse(word);
   }
 

@@ -174,14 +174,24 @@ test("errors of SCAN are Redis's", () => {
   const invalid = error("ERR invalid cursor");
   const syntax = error("ERR syntax error");
   const notInteger = error("ERR value is not an integer or out of range");
-  for (const cursor of ["x", "-1", "1.5", " 0", "0 ", "0x1", "+", "", "18446744073709551616"]) {
+  for (const cursor of [
+    ..."x,-1,1.5,0 ,0x1,+,-,- 1,+-1,,-9223372036854775808".split(","),
+    "18446744073709551616",
+    "-18446744073709551616",
+    "0".repeat(100),
+  ]) {
     assert.equal(t.call("SCAN", cursor), invalid, cursor);
   }
   assert.equal(t.call("SCAN", "x", "FOO"), invalid);
   for (const cursor of ["18446744073709551615", "70368744177664", "+70368744177664"]) {
     assert.deepEqual(scan(t, cursor), { cursor: "0", keys: [] });
   }
-  assert.ok(t.call("SCAN", "+007").startsWith("*2"));
+  for (const cursor of [" -5", "-05", "-9223372036854775809"]) {
+    assert.deepEqual(scan(t, cursor), { cursor: "0", keys: [] });
+  }
+  for (const cursor of ["+007", " 0", "\t\n\v\f\r+0", "-0", "-00", "-18446744073709551615"]) {
+    assert.ok(t.call("SCAN", cursor).startsWith("*2"), cursor);
+  }
   assert.ok(t.call("SCAN", "7\0x", "TYPE", "string\0x").startsWith("*2"));
   assert.equal(t.call("SCAN", "\x007"), invalid);
   for (const words of [

@@ -29,16 +29,24 @@ const COUNT_DEFAULT = 10;
 const VISITS_MAX = 4096;
 /** Most records that KEYS looks at under one lock, but for what the last range of hashes brings. */
 const KEYS_VISITS_MAX = 2048;
-const CURSOR_MAX = "18446744073709551615";
+const CURSOR_MAX = 2n ** 64n - 1n;
+const CURSOR_TEXT_MAX = 64;
+const INT64_MIN = -(2n ** 63n);
 
-/** The cursor in argument 1; -1 if it is none. Redis 7.4 takes what C's strtoull does, unsigned. */
+/**
+ * The cursor in argument 1; -1 if it is none. Redis 7.4 refuses an integer below 0 and takes what
+ * else C's strtoull does: leading blanks, a sign, and a minus that wraps.
+ */
 function cursorOf(args: Args): number {
-  const text = cString(args.head(1, CURSOR_MAX.length + 2));
-  if (!/^\+?\d+$/.test(text)) return -1;
-  const digits = text.replace(/^\+?0*(?=\d)/, "");
-  if (digits.length > CURSOR_MAX.length) return -1;
-  if (digits.length === CURSOR_MAX.length && digits > CURSOR_MAX) return -1;
-  return Number(digits);
+  const text = cString(args.head(1, CURSOR_TEXT_MAX));
+  const parts = /^([ \t-\r]*)([+-]?)(\d+)$/.exec(text);
+  if (parts === null || text.length === CURSOR_TEXT_MAX) return -1;
+  const [, blanks = "", sign = "", digits = ""] = parts;
+  const value = BigInt(digits);
+  if (value > CURSOR_MAX) return -1;
+  if (sign !== "-") return Number(value);
+  const isInt64 = blanks === "" && /^[1-9]/.test(digits) && value <= -INT64_MIN;
+  return isInt64 ? -1 : Number(BigInt.asUintN(64, -value));
 }
 
 type ScanOptions = { count: number; glob: Glob | null; type: string | null };
