@@ -183,8 +183,10 @@ export class CallMaker {
     const args = syntax.arguments.flatMap((argument) => this.#argument(argument, syntax));
     // 7.4 reads all of HELLO before it looks at the password, 7.0 does not.
     if (random.chance(0.1) && syntax.words[0] !== "hello") this.#spoil(args, syntax);
-    // Names of clients have a bound here.
-    if (syntax.words[0] === "client") args.forEach((arg, i) => (args[i] = arg.slice(0, 200)));
+    // Names of clients have a bound here, and 7.4 looks at them up to a zero byte only.
+    if (/^(client|hello)$/.test(syntax.words[0] ?? "")) {
+      args.forEach((arg, i) => (args[i] = arg.slice(0, 200).replaceAll("\x00", "")));
+    }
     // Only a page that holds all keys can be compared.
     if (syntax.words[0] === "scan") args.push("COUNT", "1000");
     return [...words, ...args];
