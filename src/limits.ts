@@ -24,9 +24,11 @@ export const CHUNK_BYTES_MIN: number = 4 * 1024 * 1024;
 export const CHUNKS_MAX = 32;
 /** Part of a control group's memory that the heap may take; the rest is for everything else. */
 export const HEAP_SHARE = 0.9;
+/** What it may take of a small one, however many threads there are. */
+export const HEAP_SHARE_LEAST = 0.125;
 /** Of a control group's memory, what a server needs for itself, and for each of its threads. */
 export const SERVER_BYTES: number = 80 * 1024 * 1024;
-export const THREAD_BYTES: number = 32 * 1024 * 1024;
+export const THREAD_BYTES: number = 40 * 1024 * 1024;
 /** A smaller `maxmemory` is warned of, as in Redis. */
 export const MAXMEMORY_SENSIBLE_BYTES: number = 1024 * 1024;
 /** Allocators take spans of this size from the common pool; a chunk is a multiple of it. */

@@ -24,6 +24,7 @@ import {
   DESCRIPTORS_OWN,
   DESCRIPTORS_PER_THREAD,
   HEAP_SHARE,
+  HEAP_SHARE_LEAST,
   HTTP_CONNECTIONS_MAX,
   MAXMEMORY_SENSIBLE_BYTES,
   SERVER_BYTES,
@@ -135,7 +136,7 @@ function logWildcards(config: Config): void {
 function heapLimit(threads: number): number {
   const limit = memoryLimit();
   const rest = Math.min(limit * HEAP_SHARE, limit - SERVER_BYTES - threads * THREAD_BYTES);
-  return Math.floor(Math.max(rest, limit / 4));
+  return Math.floor(Math.max(rest, limit * HEAP_SHARE_LEAST));
 }
 
 /** The memory that threads share beside the heap. */
