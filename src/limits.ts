@@ -25,10 +25,10 @@ export const CHUNKS_MAX = 32;
 /** Part of a control group's memory that the heap may take; the rest is for everything else. */
 export const HEAP_SHARE = 0.9;
 /** What it may take of a small one, however many threads there are. */
-export const HEAP_SHARE_LEAST = 0.125;
+export const HEAP_SHARE_LEAST = 0.1;
 /** Of a control group's memory, what a server needs for itself, and for each of its threads. */
 export const SERVER_BYTES: number = 80 * 1024 * 1024;
-export const THREAD_BYTES: number = 40 * 1024 * 1024;
+export const THREAD_BYTES: number = 60 * 1024 * 1024;
 /** A smaller `maxmemory` is warned of, as in Redis. */
 export const MAXMEMORY_SENSIBLE_BYTES: number = 1024 * 1024;
 /** Allocators take spans of this size from the common pool; a chunk is a multiple of it. */
@@ -100,6 +100,11 @@ export const THREAD_ADDRESS_BYTES: number = 192 * 1024 * 1024;
 export const THREAD_ADDRESS_BYTES_22: number = 416 * 1024 * 1024;
 /** Most machine code of a thread; V8 reserves half a gigabyte of address space if not told. */
 export const THREAD_CODE_MB = 64;
+/**
+ * Young generation of a thread's JavaScript heap: three half spaces. V8 lets it grow to 48 MiB a
+ * thread if not told, which a small control group has not; commands leave next to nothing in it.
+ */
+export const THREAD_YOUNG_MB = 12;
 /** Rows of the client table; `maxclients` may be set up to this without a restart. */
 export const CLIENT_ROWS = 65536;
 

@@ -77,26 +77,21 @@ describe("a session behind a lock", () => {
   });
 
   test("reads so much and then pauses its client, whom it does not close", () => {
-    for (const [limit, most] of [
-      [2 ** 30, 4 << 20],
-      [2 ** 20, 1 << 19],
-    ] as const) {
-      const settings = { "client-query-buffer-limit": String(limit) };
-      const server = new TestServer({ settings });
-      const client = server.connect();
-      const release = server.holdShard(server.shardOf(KEY));
-      const one = request(["APPEND", KEY, "x".repeat(50_000)]);
-      let sent = 0;
-      for (; !client.link.isPaused && sent * one.length < 2 * most; sent++) client.send(one);
-      assert.ok(client.link.isPaused, "it read more and more");
-      assert.ok(sent * one.length > most);
-      assert.ok(!client.isClosed);
-      release();
-      assert.equal(client.link.sent.split("\r\n").length - 1, sent);
-      assert.ok(!client.link.isPaused);
-      assert.equal(client.call("STRLEN", KEY), `:${sent * 50_000}\r\n`);
-      assert.equal(client.info("stats").get("client_query_buffer_limit_disconnections"), "0");
-    }
+    const most = 128 << 10;
+    const server = new TestServer();
+    const client = server.connect();
+    const release = server.holdShard(server.shardOf(KEY));
+    const one = request(["APPEND", KEY, "x".repeat(50_000)]);
+    let sent = 0;
+    for (; !client.link.isPaused && sent * one.length < 2 * most; sent++) client.send(one);
+    assert.ok(client.link.isPaused, "it read more and more");
+    assert.ok(sent * one.length > most);
+    assert.ok(!client.isClosed);
+    release();
+    assert.equal(client.link.sent.split("\r\n").length - 1, sent);
+    assert.ok(!client.link.isPaused);
+    assert.equal(client.call("STRLEN", KEY), `:${sent * 50_000}\r\n`);
+    assert.equal(client.info("stats").get("client_query_buffer_limit_disconnections"), "0");
   });
 });
 

@@ -25,7 +25,7 @@ import { clientLine } from "./commands/client-line.ts";
 import { quote } from "./config/quoting.ts";
 import { AGAIN, DONE, PARKED } from "./dispatch.ts";
 import { ReplyMode, type ReplySetting } from "./reply-mode.ts";
-import { OUTPUT_PAUSE_BYTES, type OutputOwner, SessionOutput } from "./session-output.ts";
+import { type OutputOwner, SessionOutput } from "./session-output.ts";
 import { SessionRow } from "./session-row.ts";
 import type { ThreadServer } from "./thread-server.ts";
 
@@ -42,6 +42,8 @@ const EVICTED = statIndex("evicted_clients");
 const KEEP_BUFFER_MS = 2000;
 /** Bytes of a request that is too long which the log shows. */
 const SHOWN_BYTES = 64;
+/** Input that is kept while nothing can be run, before reading stops: many may wait at once. */
+const INPUT_KEPT_BYTES = 128 << 10;
 
 export class ClientSession implements Session, LinkHandler, MemoryClient, OutputOwner {
   readonly id: number;
@@ -397,8 +399,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
       if (backlog.length > most) this.overQueryLimit(backlog.bytes, 0, backlog.length);
       return;
     }
-    const most = Math.min(OUTPUT_PAUSE_BYTES, this.server.config.queryBufferMax / 2);
-    if (backlog.length <= most || this.isLinkGone) return;
+    if (backlog.length <= INPUT_KEPT_BYTES || this.isLinkGone) return;
     this.isDeaf = true;
     this.link.pause();
     this.shown.publishFlags();

@@ -31,7 +31,7 @@ import { writeLog } from "../env/log.ts";
 import type { AcceptedHandle } from "../env/socket-link.ts";
 import { collectGarbage, setProcessTitle, soon, systemTimers } from "../env/system.ts";
 import { Stats } from "../keyspace/stats.ts";
-import { THREAD_CODE_MB } from "../limits.ts";
+import { THREAD_CODE_MB, THREAD_YOUNG_MB } from "../limits.ts";
 import type { ChunkMessage } from "../memory/pool.ts";
 import type { BusMessage } from "./bus.ts";
 import type { Change, Config } from "./config/config.ts";
@@ -190,7 +190,10 @@ export class Supervisor {
         handlePath: hub.path,
         renames: this.plan.renames,
       };
-      const resourceLimits = { codeRangeSizeMb: THREAD_CODE_MB };
+      const resourceLimits = {
+        codeRangeSizeMb: THREAD_CODE_MB,
+        maxYoungGenerationSizeMb: THREAD_YOUNG_MB,
+      };
       entry.worker = new Worker(threadUrl, { workerData: start, resourceLimits });
       this.watchWorker(entry.worker, thread);
       connections.push(listening);
