@@ -32,9 +32,11 @@ const LAST_STEP = 16;
 /** What may be done under one lock, whatever the command; see memory/work.ts. */
 const LOCK_VISITS_MAX = 4096;
 const LOCK_MOVES_MAX = 512;
-const LOCK_COPIES_MAX = 65_536;
 
-const VALUES = Buffer.alloc(200_000, "0123456789abcdef");
+const VALUE_MAX = 200_000;
+const VALUES = Buffer.alloc(VALUE_MAX, "0123456789abcdef");
+/** APPEND to a string over 64 KiB copies it when it outgrows its block; see docs/limits.md. */
+const LOCK_COPIES_MAX = VALUE_MAX;
 
 /** Bytes of a value, by the phase: small ones, large ones, or all sizes with equal weight. */
 function sizeOf(phase: number, random: Random): number {
