@@ -4,77 +4,10 @@
  *
  *   node build/bench/micro/eviction.js [--keys 100000] [--rounds 7] [--value 64] [POLICY ...]
  */
-import { Random } from "../../src/base/random.ts";
-import { serverCommands } from "../../src/commands.ts";
-import { systemConfigHost } from "../../src/env/config-host.ts";
-import type { Link } from "../../src/env/env.ts";
-import { SystemClock } from "../../src/env/system.ts";
-import { Config } from "../../src/server/config/config.ts";
-import { InlineHost } from "../../src/server/inline-host.ts";
 import type { ClientSession } from "../../src/server/session.ts";
+import { connect, option, PIPELINE, paddedName, request } from "./session.ts";
 
-const PIPELINE = 64;
 const BATCHES = 2000;
-
-class NullLink implements Link {
-  readonly remote = "127.0.0.1:1";
-  readonly local = "127.0.0.1:2";
-  readonly descriptor = -1;
-  bytes = 0;
-  last = "";
-  write(source: Uint8Array, start: number, end: number): boolean {
-    this.bytes += end - start;
-    this.last = Buffer.from(source.subarray(start, end)).toString("latin1");
-    return true;
-  }
-  writeShared(_chunk: Uint8Array, done: () => void): void {
-    done();
-  }
-  unsent(): number {
-    return 0;
-  }
-
-  pending(): number {
-    return 0;
-  }
-  pause(): void {}
-  resume(): void {}
-  end(): void {}
-  destroy(): void {}
-}
-
-function option(name: string, fallback: number): number {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? fallback : Number(process.argv[at + 1]);
-}
-
-function request(words: readonly string[]): string {
-  return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join("")}`;
-}
-
-function connect(): { host: InlineHost; session: ClientSession; link: NullLink } {
-  const config = new Config(systemConfigHost());
-  config.apply([
-    { name: "threads", text: "1" },
-    { name: "shards", text: "64" },
-  ]);
-  const host = new InlineHost({
-    commands: serverCommands(),
-    config,
-    clock: new SystemClock(),
-    random: new Random(1),
-    facts: {} as never,
-    nodes: null,
-    checked: false,
-    clientRows: 16,
-    pick: () => 0,
-    log: () => {},
-  });
-  const link = new NullLink();
-  const session = host.connect(0, link);
-  if (session === null) throw new Error("the session was refused");
-  return { host, session, link };
-}
 
 function send(session: ClientSession, bytes: Buffer): void {
   session.onData(bytes, bytes.length);
@@ -85,7 +18,7 @@ function batches(first: number, count: number, keys: number, value: string): Buf
     Buffer.from(
       Array.from({ length: PIPELINE }, (_, i) => {
         const n = (first + b * PIPELINE + i) % keys;
-        return request(["SET", `key:${String(n).padStart(12, "0")}`, value]);
+        return request(["SET", paddedName(n), value]);
       }).join(""),
       "latin1",
     ),
@@ -116,7 +49,7 @@ function measure(policy: string, keys: number, rounds: number, value: string): v
   const part = evicted / (rounds * BATCHES * PIPELINE);
   console.log(
     `${policy.padEnd(16)} ${best.toFixed(1)} ns per SET, ${part.toFixed(3)} keys evicted for each, ` +
-      `last reply ${JSON.stringify(link.last.slice(-5))}`,
+      `last reply ${JSON.stringify(link.tail())}`,
   );
 }
 
@@ -126,7 +59,7 @@ function main(): void {
   const value = "x".repeat(option("value", 64));
   const named = process.argv
     .slice(2)
-    .filter((word) => word.includes("-") && !word.startsWith("--"));
+    .filter((word) => word === "none" || (word.includes("-") && !word.startsWith("--")));
   const policies =
     named.length > 0 ? named : ["none", "allkeys-lru", "allkeys-lfu", "allkeys-random"];
   for (const policy of policies) measure(policy, keys, rounds, value);
