@@ -102,7 +102,7 @@ const STAT_METRICS: Readonly<Record<Counted, StatMetric | null>> = {
   lock_hold_max_usec: [
     "gauge",
     "lock_hold_max_usec",
-    "Longest microseconds that locks were held; CONFIG RESETSTAT clears it.",
+    "Longest microseconds that locks were held, not by eviction; CONFIG RESETSTAT clears it.",
   ],
   parked_sessions: [
     "counter",

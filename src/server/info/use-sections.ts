@@ -138,7 +138,8 @@ export const THREADS: Section = {
     total("lock_wait_usec", "Microseconds of waiting for locks."),
     most(
       "lock_hold_max_usec",
-      "Longest that all locks, one of a walk over all, or one of background work was held.",
+      "Longest that all locks, one of a walk over all, or one of background work was held; eviction " +
+        "has figures of its own.",
     ),
     total("parked_sessions", "Times that a session was set aside because of a lock or of memory."),
     total("memory_waits", "Of those, until keys were evicted."),
