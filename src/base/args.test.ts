@@ -1,21 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Args } from "./args.ts";
-import { latin1Bytes } from "./bytes.ts";
-
-function argsOf(...words: string[]): Args {
-  const args = new Args();
-  args.reserve(words.length);
-  args.buffer = latin1Bytes(words.join(""));
-  let at = 0;
-  for (const [i, word] of words.entries()) {
-    args.start[i] = at;
-    at += word.length;
-    args.end[i] = at;
-  }
-  args.count = words.length;
-  return args;
-}
+import { argsOf } from "./args-test-support.ts";
 
 test("arguments are compared, shown and copied", () => {
   const args = argsOf("Set", "k\xff", "");

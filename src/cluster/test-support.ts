@@ -3,9 +3,9 @@
  * the plain port (owner -1) or an owner's. No sockets and no threads.
  */
 
-import { Args } from "../base/args.ts";
+import { argsOf } from "../base/args-test-support.ts";
 import { assert } from "../base/assert.ts";
-import { latin1, latin1Bytes } from "../base/bytes.ts";
+import { latin1 } from "../base/bytes.ts";
 import { CommandTable } from "../command/lookup.ts";
 import type { Server, Session } from "../command/session.ts";
 import { SLOTS } from "../limits.ts";
@@ -66,7 +66,7 @@ export class FakeCluster {
   /** The reply to one command that touches no keys, its words separated by blanks. */
   call(line: string, from: From | Session = {}): string {
     const session = "server" in from ? from : this.session(from);
-    const args = argsOf(line.split(" "));
+    const args = argsOf(...line.split(" "));
     const command = this.commands.resolve(args, 0);
     assert(command?.takes(args.count) === true, `not a call: ${line}`);
     const reply = new Reply();
@@ -74,19 +74,4 @@ export class FakeCluster {
     command.runSession(session, args, reply);
     return latin1(reply.buffer, 0, reply.length);
   }
-}
-
-/** Arguments as a request has them; words are binary text. */
-export function argsOf(words: readonly string[]): Args {
-  const args = new Args();
-  args.buffer = latin1Bytes(words.join(" "));
-  args.reserve(words.length);
-  args.count = words.length;
-  let at = 0;
-  for (const [i, word] of words.entries()) {
-    args.start[i] = at;
-    args.end[i] = at + word.length;
-    at += word.length + 1;
-  }
-  return args;
 }

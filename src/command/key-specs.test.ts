@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Args } from "../base/args.ts";
+import { argsOf } from "../base/args-test-support.ts";
 import type { KeySpec } from "./grammar.ts";
 import { type Argument, block, int, key, multiple, oneOf, opt, str, token } from "./grammar.ts";
 import {
@@ -17,25 +17,11 @@ import {
   plainRangeOf,
 } from "./key-specs.ts";
 
-function request(...words: readonly string[]): Args {
-  const args = new Args();
-  args.buffer = Buffer.from(words.join(""), "latin1");
-  args.count = words.length;
-  args.reserve(words.length);
-  let at = 0;
-  for (const [i, word] of words.entries()) {
-    args.start[i] = at;
-    at += word.length;
-    args.end[i] = at;
-  }
-  return args;
-}
-
 /** Positions of the keys of a call, or null if the specs cannot tell. */
 function found(specs: readonly KeySpec[], words: readonly string[], base = 0): number[] | null {
   const out = new KeyList();
   const flagBits = Int32Array.from(specs, ({ flags }) => keyFlagBitsOf(flags));
-  const result = findKeys(specs, flagBits, request(...words), base, out);
+  const result = findKeys(specs, flagBits, argsOf(...words), base, out);
   if (result === KEYS_UNKNOWN) {
     assert.equal(out.count, 0);
     return null;
@@ -222,7 +208,7 @@ describe("findKeys", () => {
     const out = new KeyList();
     out.push(9, 0);
     const bits = Int32Array.from(specs, ({ flags }) => keyFlagBitsOf(flags));
-    findKeys(specs, bits, request("X", "a", "b"), 0, out);
+    findKeys(specs, bits, argsOf("X", "a", "b"), 0, out);
     assert.deepEqual([...out.at.subarray(0, out.count)], [9, 1, 2]);
     assert.equal(out.flags[1], KEY_RO | keyFlagBitsOf(["access"]));
     assert.equal(out.flags[2], KEY_RW | KEY_UPDATE);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Args } from "../base/args.ts";
+import { argsOf } from "../base/args-test-support.ts";
 import { Random } from "../base/random.ts";
 import {
   type Command,
@@ -47,20 +47,6 @@ const table = new CommandTable(SPECS);
 function lookup(name: string, before = "", after = ""): Command | null {
   const buffer = Buffer.from(before + name + after, "latin1");
   return table.lookup(buffer, before.length, before.length + name.length);
-}
-
-function call(...words: readonly string[]): Args {
-  const args = new Args();
-  args.buffer = Buffer.from(words.join(""), "latin1");
-  args.count = words.length;
-  args.reserve(words.length);
-  let at = 0;
-  for (const [i, word] of words.entries()) {
-    args.start[i] = at;
-    at += word.length;
-    args.end[i] = at;
-  }
-  return args;
 }
 
 function named(name: string): Command {
@@ -144,11 +130,11 @@ describe("lookup", () => {
   });
 
   test("a call resolves to the subcommand where there is one", () => {
-    assert.equal(table.resolve(call("client", "LIST"), 0), named("client|list"));
-    assert.equal(table.resolve(call("x", "y", "GET", "a"), 2), named("get"));
-    assert.equal(table.resolve(call("client"), 0), named("client"));
-    assert.equal(table.resolve(call("client", "nosuch"), 0), null);
-    assert.equal(table.resolve(call("nosuch", "client"), 0), null);
+    assert.equal(table.resolve(argsOf("client", "LIST"), 0), named("client|list"));
+    assert.equal(table.resolve(argsOf("x", "y", "GET", "a"), 2), named("get"));
+    assert.equal(table.resolve(argsOf("client"), 0), named("client"));
+    assert.equal(table.resolve(argsOf("client", "nosuch"), 0), null);
+    assert.equal(table.resolve(argsOf("nosuch", "client"), 0), null);
   });
 });
 
@@ -197,8 +183,8 @@ describe("a command", () => {
     assert.equal(named("ping").locks, LOCKS_NONE);
     assert.equal(named("client").locks, LOCKS_CONTAINER);
     assert.equal(named("del").locks, LOCKS_DYNAMIC);
-    assert.equal(named("del").locksFor(call("del", "a")), LOCKS_ALL);
-    assert.equal(named("get").locksFor(call("get", "a")), LOCKS_KEYS);
+    assert.equal(named("del").locksFor(argsOf("del", "a")), LOCKS_ALL);
+    assert.equal(named("get").locksFor(argsOf("get", "a")), LOCKS_KEYS);
   });
 
   test("can only be run as its lock set allows", () => {
@@ -222,10 +208,10 @@ describe("a command", () => {
 
   test("finds the keys of a call", () => {
     const out = new KeyList();
-    assert.equal(named("eval").keyPositions(call("eval", "s", "2", "a", "b", "c"), out), 2);
+    assert.equal(named("eval").keyPositions(argsOf("eval", "s", "2", "a", "b", "c"), out), 2);
     assert.deepEqual([...out.at.subarray(0, out.count)], [3, 4]);
-    assert.equal(named("eval").keyPositions(call("eval", "s", "9", "a"), out), 0);
-    assert.equal(named("ping").keyPositions(call("ping"), out), 0);
+    assert.equal(named("eval").keyPositions(argsOf("eval", "s", "9", "a"), out), 0);
+    assert.equal(named("ping").keyPositions(argsOf("ping"), out), 0);
     assert.equal(out.count, 2);
   });
 
@@ -249,7 +235,7 @@ test("renamed commands are found by the names they are called by, and keep their
     ["command", ""],
   ]);
   const find = (...words: readonly string[]): string | undefined =>
-    renamed.resolve(call(...words), 0)?.name;
+    renamed.resolve(argsOf(...words), 0)?.name;
   assert.equal(find("FETCH", "k"), "get");
   assert.equal(find("Get", "k"), "mget");
   assert.equal(find("mget", "k"), undefined);

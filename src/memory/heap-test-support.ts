@@ -22,6 +22,29 @@ import type { ChunkMessage, PoolHost } from "./pool.ts";
 
 export const MIB: number = 1024 * 1024;
 
+/** A heap that refuses an allocation where it is told to. */
+export class RefusingHeap extends Heap {
+  /** Every allocation whose number is a multiple of this is refused; 0: none. */
+  refuseEvery = 0;
+  allocations = 0;
+  refusals = 0;
+
+  override alloc(shard: number, units: number): number {
+    return this.#refuses() ? 0 : super.alloc(shard, units);
+  }
+
+  override allocLarge(units: number, mark = 0): number {
+    return this.#refuses() ? 0 : super.allocLarge(units, mark);
+  }
+
+  #refuses(): boolean {
+    this.allocations++;
+    if (this.refuseEvery === 0 || this.allocations % this.refuseEvery !== 0) return false;
+    this.refusals++;
+    return true;
+  }
+}
+
 export function newControl(shards: number, chunkBytes: number): Int32Array {
   const words = new Int32Array(new SharedArrayBuffer(controlWords(shards) * 4));
   words[H_SHARDS] = shards;

@@ -3,59 +3,14 @@ import { test } from "node:test";
 import { seedText, testSeed } from "../../test/support/random.ts";
 import { Random } from "../base/random.ts";
 import { Heap } from "./heap.ts";
-import {
-  CHUNK_SHIFT,
-  controlWords,
-  H_CHUNK_BYTES,
-  H_LARGE_UNITS,
-  H_SHARDS,
-  H_SPANS_LIMIT,
-  H_SPANS_USED,
-  S_UNITS_USED,
-  shardRow,
-  UNIT_MASK,
-} from "./layout.ts";
-import type { ChunkMessage, PoolHost } from "./pool.ts";
-
-const MIB = 1024 * 1024;
-
-function control(shards: number, chunkBytes: number): Int32Array {
-  const words = new Int32Array(new SharedArrayBuffer(controlWords(shards) * 4));
-  words[H_SHARDS] = shards;
-  words[H_CHUNK_BYTES] = chunkBytes;
-  return words;
-}
-
-/** Hosts of threads that share a heap; what one publishes the others receive. */
-function hosts(count: number, makeBuffer: PoolHost["makeBuffer"]): PoolHost[] {
-  const queues: ChunkMessage[][] = Array.from({ length: count }, () => []);
-  return queues.map((queue, thread) => ({
-    thread,
-    waiting: {
-      wait: () => assert.fail("a thread waits for itself"),
-      now: () => 0,
-    },
-    counters: { acquisitions: 0, contended: 0, waitMs: 0 },
-    publish: (message) => {
-      for (const other of queues) if (other !== queue) other.push(message);
-    },
-    receive: () => queue.shift() ?? null,
-    makeBuffer,
-  }));
-}
+import { MIB, newControl, poolHosts, unitsUsed } from "./heap-test-support.ts";
+import { CHUNK_SHIFT, H_SPANS_LIMIT, H_SPANS_USED, UNIT_MASK } from "./layout.ts";
+import type { PoolHost } from "./pool.ts";
 
 const anyBuffer = (bytes: number): SharedArrayBuffer => new SharedArrayBuffer(bytes);
 
 function oneHeap(shards: number, chunkBytes: number): Heap {
-  return new Heap(control(shards, chunkBytes), hosts(1, anyBuffer)[0] as PoolHost, true);
-}
-
-function unitsUsed(heap: Heap, shards: number): number {
-  let units = heap.control[H_LARGE_UNITS] as number;
-  for (let shard = 0; shard < shards; shard++) {
-    units += heap.control[shardRow(shard) + S_UNITS_USED] as number;
-  }
-  return units;
+  return new Heap(newControl(shards, chunkBytes), poolHosts(1, anyBuffer)[0] as PoolHost, true);
 }
 
 type Block = { p: number; units: number; mark: number };
@@ -115,13 +70,13 @@ test("blocks of all sizes never overlap, whoever frees them, and are counted exa
       }
     }
     const units = live.reduce((sum, { p }) => sum + heap.blockUnits(p), 0);
-    assert.equal(unitsUsed(heap, shards), units);
+    assert.equal(unitsUsed(heap), units);
     for (const block of live) {
       checkMark(heap, block);
       heap.free(0, block.p);
     }
     for (let shard = 0; shard < shards; shard++) heap.trim(shard);
-    assert.equal(unitsUsed(heap, shards), 0);
+    assert.equal(unitsUsed(heap), 0);
     assert.equal(heap.control[H_SPANS_USED], 0);
   } catch (e) {
     console.error(seedText(seed));
@@ -140,23 +95,23 @@ test("at the limit of spans an allocation fails and changes nothing", () => {
   }
   assert.equal(heap.control[H_SPANS_USED], 4);
   assert.equal(blocks.length, 32);
-  const used = unitsUsed(heap, 2);
+  const used = unitsUsed(heap);
   assert.equal(heap.alloc(0, 1), 0);
   assert.equal(heap.alloc(0, 8192), 0);
   assert.equal(heap.allocLarge(8193), 0);
   assert.ok(!heap.pool.reserve(1));
-  assert.equal(unitsUsed(heap, 2), used);
+  assert.equal(unitsUsed(heap), used);
   heap.free(0, blocks.pop() as number);
   assert.notEqual(heap.alloc(1, 1), 0);
 });
 
 test("where the system refuses a chunk, smaller ones are tried", () => {
   const sizes: number[] = [];
-  const host = hosts(1, (bytes) => {
+  const host = poolHosts(1, (bytes) => {
     sizes.push(bytes);
     return bytes > 8 * MIB ? null : new SharedArrayBuffer(bytes);
   })[0] as PoolHost;
-  const heap = new Heap(control(1, 64 * MIB), host, true);
+  const heap = new Heap(newControl(1, 64 * MIB), host, true);
   assert.notEqual(heap.alloc(0, 10), 0);
   assert.deepEqual(sizes, [64 * MIB, 32 * MIB, 16 * MIB, 8 * MIB]);
   assert.equal(heap.allocLarge((9 * MIB) / 8), 0);
@@ -164,8 +119,8 @@ test("where the system refuses a chunk, smaller ones are tried", () => {
 });
 
 test("a thread takes a chunk that another made before it uses a span of it", () => {
-  const words = control(2, 16 * MIB);
-  const [a, b] = hosts(2, anyBuffer).map((host) => new Heap(words, host, true)) as [Heap, Heap];
+  const words = newControl(2, 16 * MIB);
+  const [a, b] = poolHosts(2, anyBuffer).map((host) => new Heap(words, host, true)) as [Heap, Heap];
   const p = a.alloc(0, 100);
   const q = b.alloc(1, 100);
   mark(a, { p, units: 100, mark: 1 });
@@ -176,12 +131,12 @@ test("a thread takes a chunk that another made before it uses a span of it", () 
   // Under the lock of shard 0 either may free what the other allocated there.
   b.free(0, p);
   a.free(1, q);
-  assert.equal(unitsUsed(a, 2), 0);
+  assert.equal(unitsUsed(a), 0);
 });
 
 test("empty chunks are dropped everywhere while enough is left, and made anew", () => {
-  const words = control(1, 64 * MIB);
-  const [a, b] = hosts(2, anyBuffer).map((host) => new Heap(words, host, true)) as [Heap, Heap];
+  const words = newControl(1, 64 * MIB);
+  const [a, b] = poolHosts(2, anyBuffer).map((host) => new Heap(words, host, true)) as [Heap, Heap];
   const large = (32 * MIB) / 8;
   const blocks = Array.from({ length: 6 }, () => a.allocLarge(large));
   assert.ok(blocks.every((p) => p !== 0));

@@ -1,28 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Args } from "../base/args.ts";
-import { latin1, latin1Bytes } from "../base/bytes.ts";
+import { argsOf } from "../base/args-test-support.ts";
+import { latin1 } from "../base/bytes.ts";
 import { Random } from "../base/random.ts";
 import { quote } from "./config/quoting.ts";
 import { MonitorLine } from "./monitor-line.ts";
 
-function argsOf(words: readonly string[]): Args {
-  const args = new Args();
-  const bytes = latin1Bytes(words.join(""));
-  args.reserve(words.length);
-  args.buffer = bytes;
-  args.count = words.length;
-  let at = 0;
-  for (const [i, word] of words.entries()) {
-    args.start[i] = at;
-    at += word.length;
-    args.end[i] = at;
-  }
-  return args;
-}
-
 function lineOf(line: MonitorLine, words: readonly string[], secret = -1): string {
-  assert.ok(line.words(argsOf(words), [secret]));
+  assert.ok(line.words(argsOf(...words), [secret]));
   line.prefix(1_700_000_000_000_001, 7, "[::1]:6379");
   return latin1(line.bytes, line.start, line.end);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Args } from "../base/args.ts";
+import { argsOf } from "../base/args-test-support.ts";
 import { latin1Bytes } from "../base/bytes.ts";
 import { Random } from "../base/random.ts";
 import { newLockCounters } from "./shared-state.ts";
@@ -81,20 +81,6 @@ describe("the log", () => {
   });
 });
 
-function argsOf(words: readonly string[]): Args {
-  const args = new Args();
-  args.reserve(words.length);
-  args.buffer = latin1Bytes(words.join(""));
-  let at = 0;
-  for (const [i, word] of words.entries()) {
-    args.start[i] = at;
-    at += word.length;
-    args.end[i] = at;
-  }
-  args.count = words.length;
-  return args;
-}
-
 test("an entry that goes while others are read ends the reading", () => {
   const buffer = new SharedArrayBuffer(slowLogBytes(1 << 20));
   const other = openLog(buffer, 1);
@@ -123,7 +109,7 @@ test("an entry that goes while others are read ends the reading", () => {
 
 describe("the words of an entry", () => {
   test("are cut behind 128 bytes and 32 arguments", () => {
-    const long = argsOf(["SET", "a".repeat(128), "b".repeat(129)]);
+    const long = argsOf("SET", "a".repeat(128), "b".repeat(129));
     assert.deepEqual(slowLogWords(long, null, []), [
       "SET",
       "a".repeat(128),
@@ -131,20 +117,20 @@ describe("the words of an entry", () => {
     ]);
     const numbers = Array.from({ length: 33 }, (_, i) => String(i));
     const most = numbers.slice(0, 32);
-    assert.deepEqual(slowLogWords(argsOf(most), null, []), most);
-    assert.deepEqual(slowLogWords(argsOf(numbers), null, []), [
+    assert.deepEqual(slowLogWords(argsOf(...most), null, []), most);
+    assert.deepEqual(slowLogWords(argsOf(...numbers), null, []), [
       ...numbers.slice(0, 31),
       "... (2 more arguments)",
     ]);
   });
 
   test("do not tell secrets", () => {
-    const args = argsOf(["AUTH", "user", "secret".repeat(50)]);
+    const args = argsOf("AUTH", "user", "secret".repeat(50));
     assert.deepEqual(slowLogWords(args, null, [1, 2]), ["AUTH", "(redacted)", "(redacted)"]);
   });
 
   test("are those from before the command where it may have taken the blocks", () => {
-    const args = argsOf(["SET", "k"]);
+    const args = argsOf("SET", "k");
     assert.equal(headsOfBigs(args), null);
     const source = latin1Bytes("v".repeat(100_000));
     args.bigs = [null, null, { block: 8, source, view: new DataView(source.buffer) }];

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { argsOf } from "../base/args-test-support.ts";
 import { keySlot } from "../base/crc16.ts";
-import { argsOf, FakeCluster, type From } from "../cluster/test-support.ts";
+import { FakeCluster, type From } from "../cluster/test-support.ts";
 import { KeyList } from "../command/key-specs.ts";
 import { CommandTable } from "../command/lookup.ts";
 import { SLOTS } from "../limits.ts";
@@ -23,7 +24,7 @@ const CROSSSLOT = "CROSSSLOT Keys in request don't hash to the same slot";
 /** What becomes of a request, its words separated by blanks. */
 function decide(cluster: FakeCluster, line: string, from: From): string | null {
   const topology = cluster.topology as Topology;
-  const args = argsOf(line.split(" "));
+  const args = argsOf(...line.split(" "));
   const command = COMMANDS.resolve(args, 0);
   assert.ok(command !== null);
   const keys = new KeyList();
@@ -59,7 +60,7 @@ describe("one key", () => {
   test("seven keys on four owners: the owner serves, the others redirect to it", () => {
     const cluster = new FakeCluster({ owners: 4 });
     for (const key of KEYS) {
-      const slot = keySlot(argsOf([key]).buffer, 0, key.length);
+      const slot = keySlot(argsOf(key).buffer, 0, key.length);
       for (let owner = 0; owner < 4; owner++) {
         const right = slot >> 12;
         const expected = owner === right ? null : `MOVED ${slot} 127.0.0.1:${27070 + right}`;

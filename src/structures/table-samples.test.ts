@@ -1,32 +1,12 @@
 /** Records by chance: all of a table, and those that expire, however many there are. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { seedText, testSeed } from "../../test/support/random.ts";
+import { seeded } from "../../test/support/random.ts";
 import { Random } from "../base/random.ts";
 import { NO_EXPIRY } from "./segment.ts";
 import { randomExpiring, randomRecord, randomRun } from "./table-samples.ts";
-import { TableModel } from "./table-test-model.ts";
+import { filledTable, TableModel } from "./table-test-model.ts";
 import { eachRecord, eachSegment, segmentFacts } from "./table-walks.ts";
-
-function seeded(seed: number, body: (random: Random) => void): void {
-  const used = testSeed(seed);
-  try {
-    body(new Random(used));
-  } catch (e) {
-    console.error(seedText(used));
-    throw e;
-  }
-}
-
-function filled(
-  size: number,
-  secondsOf: (i: number) => number,
-  hash = (h: number) => h,
-): TableModel {
-  const model = new TableModel(hash, false);
-  for (let i = 0; i < size; i++) assert.ok(model.insert(`key:${i}`, secondsOf(i)));
-  return model;
-}
 
 /** Sum of (seen - expected)^2 / expected, and what it exceeds with a chance of one in a million. */
 function chiSquare(counts: readonly number[], draws: number): { value: number; most: number } {
@@ -45,7 +25,7 @@ for (const [name, size, hash] of [
 ] as const) {
   test(`records are drawn with equal chances: ${name}`, () => {
     seeded(52, (random) => {
-      const model = filled(size, () => NO_EXPIRY, hash);
+      const model = filledTable(size, () => NO_EXPIRY, hash);
       const draws = size * 60;
       const counts = new Map<number, number>();
       eachRecord(model.table, model.root, (p) => counts.set(p, 0));
@@ -93,7 +73,7 @@ for (const [name, size, every, hash] of [
 ] as const) {
   test(`records that expire are drawn with equal chances: ${name}`, () => {
     seeded(54, (random) => {
-      const model = filled(size, (i) => (i % every === 0 ? 100 + i : NO_EXPIRY), hash);
+      const model = filledTable(size, (i) => (i % every === 0 ? 100 + i : NO_EXPIRY), hash);
       const counts = new Map<number, number>([...expiring(model)].map((p) => [p, 0]));
       const draws = counts.size * 80;
       for (let n = 0; n < draws; n++) {
@@ -110,7 +90,7 @@ for (const [name, size, every, hash] of [
 test("in a directory records that expire are drawn about as often as one another", () => {
   seeded(55, (random) => {
     for (const every of [1, 3, 50]) {
-      const model = filled(20_000, (i) => (i % every === 0 ? 100 : NO_EXPIRY));
+      const model = filledTable(20_000, (i) => (i % every === 0 ? 100 : NO_EXPIRY));
       const all = expiring(model);
       const counts = new Map<number, number>([...all].map((p) => [p, 0]));
       const draws = all.size * 40;
@@ -129,7 +109,7 @@ test("in a directory records that expire are drawn about as often as one another
 test("one record that expires among many is found soon, and none where there is none", () => {
   seeded(56, (random) => {
     const below = (limit: number): number => random.below(limit);
-    const model = filled(150_000, (i) => (i === 77_777 ? 100 : NO_EXPIRY));
+    const model = filledTable(150_000, (i) => (i === 77_777 ? 100 : NO_EXPIRY));
     const only = [...expiring(model)][0] as number;
     let tries = 1;
     for (let p = 0; (p = randomExpiring(model.table, model.root, below)) !== only; tries++) {
@@ -151,7 +131,7 @@ for (const [name, size, every, hash] of [
 ] as const) {
   test(`runs have different records of one segment, and in time each: ${name}`, () => {
     seeded(57, (random) => {
-      const model = filled(size, (i) => (i % every === 0 ? 100 + i : NO_EXPIRY), hash);
+      const model = filledTable(size, (i) => (i % every === 0 ? 100 + i : NO_EXPIRY), hash);
       const all = new Set<number>();
       eachRecord(model.table, model.root, (p) => all.add(p));
       for (const isExpiring of [false, true]) {

@@ -6,19 +6,15 @@
 import { assert } from "../base/assert.ts";
 import { latin1Bytes } from "../base/bytes.ts";
 import type { Random } from "../base/random.ts";
-import { Heap } from "../memory/heap.ts";
 import {
-  CHUNK_SHIFT,
-  controlWords,
-  H_CHUNK_BYTES,
-  H_HASH_KEY_0,
-  H_HASH_KEY_1,
-  H_LARGE_UNITS,
-  H_SHARDS,
-  S_UNITS_USED,
-  shardRow,
-  UNIT_MASK,
-} from "../memory/layout.ts";
+  MIB,
+  newControl,
+  poolHosts,
+  RefusingHeap,
+  unitsUsed,
+} from "../memory/heap-test-support.ts";
+import { CHUNK_SHIFT, UNIT_MASK } from "../memory/layout.ts";
+import type { PoolHost } from "../memory/pool.ts";
 import { FLAG_EXPIRY, FLAG_LONG, isLong, keyOffset, recordUnits, STRING_BYTES } from "./record.ts";
 import { NO_EXPIRY, Segments } from "./segment.ts";
 import { Table } from "./table.ts";
@@ -33,35 +29,6 @@ import {
 
 /** What a stub makes of the real hash. */
 export type HashStub = (hash: number) => number;
-
-/** A heap of one shard that refuses every allocation whose number `refuseEvery` divides. */
-class RefusingHeap extends Heap {
-  refuseEvery = 0;
-  allocations = 0;
-
-  override alloc(shard: number, units: number): number {
-    this.allocations++;
-    const refused = this.refuseEvery !== 0 && this.allocations % this.refuseEvery === 0;
-    return refused ? 0 : super.alloc(shard, units);
-  }
-}
-
-function newHeap(checked: boolean): RefusingHeap {
-  const control = new Int32Array(new SharedArrayBuffer(controlWords(1) * 4));
-  control[H_SHARDS] = 1;
-  control[H_HASH_KEY_0] = 0x01234567;
-  control[H_HASH_KEY_1] = 0x76543210;
-  control[H_CHUNK_BYTES] = 16 * 1024 * 1024;
-  const host = {
-    thread: 0,
-    waiting: { wait: () => assert(false, "the only thread waits for itself"), now: () => 0 },
-    counters: { acquisitions: 0, contended: 0, waitMs: 0 },
-    publish: () => {},
-    receive: () => null,
-    makeBuffer: (bytes: number) => new SharedArrayBuffer(bytes),
-  };
-  return new RefusingHeap(control, host, checked);
-}
 
 class StubbedSegments extends Segments {
   stub: HashStub = (hash) => hash;
@@ -83,7 +50,8 @@ export class TableModel {
   readonly cells: Int32Array = new Int32Array(3);
 
   constructor(stub: HashStub, checked: boolean) {
-    this.heap = newHeap(checked);
+    const [host] = poolHosts(1) as [PoolHost];
+    this.heap = new RefusingHeap(newControl(1, 16 * MIB), host, checked);
     const segments = new StubbedSegments(this.heap);
     segments.stub = stub;
     this.table = new Table(this.heap, segments);
@@ -95,8 +63,7 @@ export class TableModel {
 
   /** Units of blocks in use. */
   get units(): number {
-    const { control } = this.heap;
-    return (control[shardRow(0) + S_UNITS_USED] as number) + (control[H_LARGE_UNITS] as number);
+    return unitsUsed(this.heap);
   }
 
   hashOfKey(key: string): number {
@@ -241,4 +208,15 @@ export class TableModel {
     (this.heap.u8[p >>> CHUNK_SHIFT] as Uint8Array).set(latin1Bytes(key), at + keyOffset(kind));
     return p;
   }
+}
+
+/** A table of `size` keys "key:<i>". */
+export function filledTable(
+  size: number,
+  secondsOf: (i: number) => number,
+  hash: HashStub = (h) => h,
+): TableModel {
+  const model = new TableModel(hash, false);
+  for (let i = 0; i < size; i++) assert(model.insert(`key:${i}`, secondsOf(i)));
+  return model;
 }

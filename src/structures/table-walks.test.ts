@@ -3,31 +3,11 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { seedText, testSeed } from "../../test/support/random.ts";
-import { Random } from "../base/random.ts";
+import { seeded } from "../../test/support/random.ts";
+import type { Random } from "../base/random.ts";
 import { NO_EXPIRY } from "./segment.ts";
-import { TableModel } from "./table-test-model.ts";
+import { filledTable, type TableModel } from "./table-test-model.ts";
 import { depthOf, dueRecords, eachSegment, HASH_END, scanTable } from "./table-walks.ts";
-
-function seeded(seed: number, body: (random: Random) => void): void {
-  const used = testSeed(seed);
-  try {
-    body(new Random(used));
-  } catch (e) {
-    console.error(seedText(used));
-    throw e;
-  }
-}
-
-function filled(
-  size: number,
-  secondsOf: (i: number) => number,
-  hash = (h: number) => h,
-): TableModel {
-  const model = new TableModel(hash, false);
-  for (let i = 0; i < size; i++) assert.ok(model.insert(`key:${i}`, secondsOf(i)));
-  return model;
-}
 
 /** Keys whose time has come, by the model. */
 function dueKeys(model: TableModel, now: number): Set<string> {
@@ -63,7 +43,11 @@ test("a walk finds all that is due, once, whatever its budget", () => {
   seeded(51, (random) => {
     const hashes = [(h: number) => h, (h: number) => h & 0x3fffff, () => 99];
     for (const hash of hashes) {
-      const model = filled(3000, () => (random.chance(0.5) ? NO_EXPIRY : random.below(1000)), hash);
+      const model = filledTable(
+        3000,
+        () => (random.chance(0.5) ? NO_EXPIRY : random.below(1000)),
+        hash,
+      );
       for (let now = 0; now < 1000; now += 130) {
         const due = dueKeys(model, now);
         const removed = removeDue(model, now, 1 + random.below(100), 1 + random.below(900));
@@ -77,7 +61,7 @@ test("a walk finds all that is due, once, whatever its budget", () => {
 });
 
 test("a walk passes segments over where nothing is due, and learns when the next is", () => {
-  const model = filled(20_000, (i) => (i % 10 === 0 ? 500 + (i % 7) : NO_EXPIRY));
+  const model = filledTable(20_000, (i) => (i % 10 === 0 ? 500 + (i % 7) : NO_EXPIRY));
   const { work } = model.table;
   const segments = (): number => {
     let n = 0;
@@ -110,7 +94,7 @@ test("a scan meets whatever was there throughout, whatever comes and goes", () =
     let depthsSeen = 0;
     for (let round = 0; round < 30; round++) {
       const stays = random.pick([3, 20, 200, 1200]);
-      const model = filled(stays, () => NO_EXPIRY);
+      const model = filledTable(stays, () => NO_EXPIRY);
       const met = new Set<string>();
       const depths = new Set<number>();
       let next = 0;

@@ -6,10 +6,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isLong } from "../../test/support/environment.ts";
-import { seedText, testSeed } from "../../test/support/random.ts";
+import { seeded } from "../../test/support/random.ts";
 import { latin1Bytes } from "../base/bytes.ts";
 import { keySlot } from "../base/crc16.ts";
-import { Random } from "../base/random.ts";
+import type { Random } from "../base/random.ts";
 import { CHUNK_SHIFT, UNIT_MASK } from "../memory/layout.ts";
 import { keyOffset, recordUnits, STRING_BYTES, STRING_INT32 } from "./record.ts";
 import { NO_EXPIRY } from "./segment.ts";
@@ -30,16 +30,6 @@ const HASHES: readonly (readonly [string, HashStub])[] = [
   ["equal low 24 bits", (hash) => (hash & 0xff000000) | 0x77],
   ["removed and empty as tags", (hash) => (hash & ~0xff) | ((hash >>> 8) & 1)],
 ];
-
-function seeded(seed: number, body: (random: Random) => void): void {
-  const used = testSeed(seed);
-  try {
-    body(new Random(used));
-  } catch (e) {
-    console.error(seedText(used));
-    throw e;
-  }
-}
 
 function newKey(random: Random, model: TableModel): string {
   for (;;) {

@@ -23,18 +23,9 @@ import type { Database } from "../keyspace/database.ts";
 import { Stats, statsBytes } from "../keyspace/stats.ts";
 import { Store } from "../keyspace/store.ts";
 import { BIG_STRING_BYTES } from "../limits.ts";
-import { Heap } from "../memory/heap.ts";
-import {
-  CHUNK_SHIFT,
-  controlWords,
-  H_BASE_SECONDS,
-  H_CHUNK_BYTES,
-  H_HASH_KEY_0,
-  H_HASH_KEY_1,
-  H_SHARDS,
-  H_SPANS_LIMIT,
-} from "../memory/layout.ts";
-import type { ChunkMessage, PoolHost } from "../memory/pool.ts";
+import { MIB, newControl, poolHosts, RefusingHeap } from "../memory/heap-test-support.ts";
+import { CHUNK_SHIFT, H_BASE_SECONDS, H_SPANS_LIMIT } from "../memory/layout.ts";
+import type { PoolHost } from "../memory/pool.ts";
 import { wrongArity } from "../protocol/errors.ts";
 import { Reply, type SharedPiece } from "../protocol/reply.ts";
 import { checkStore } from "./test-check.ts";
@@ -43,29 +34,6 @@ import { checkStore } from "./test-check.ts";
 const NO_SESSION = null as never;
 
 export type TestClock = Clock & { unixMs: number };
-
-/** A heap that refuses an allocation where it is told to. */
-export class RefusingHeap extends Heap {
-  /** Every allocation whose number is a multiple of this is refused; 0: none. */
-  refuseEvery = 0;
-  allocations = 0;
-  refusals = 0;
-
-  override alloc(shard: number, units: number): number {
-    return this.#refuses() ? 0 : super.alloc(shard, units);
-  }
-
-  override allocLarge(units: number, mark = 0): number {
-    return this.#refuses() ? 0 : super.allocLarge(units, mark);
-  }
-
-  #refuses(): boolean {
-    this.allocations++;
-    if (this.refuseEvery === 0 || this.allocations % this.refuseEvery !== 0) return false;
-    this.refusals++;
-    return true;
-  }
-}
 
 export type TestStoreOptions = {
   commands: readonly CommandSpec[];
@@ -97,20 +65,15 @@ export class TestStore {
   plainArguments = false;
   readonly #keys = new KeyList();
   readonly #held: HeldPiece[] = [];
-  /** Of each thread: chunks that it has not taken yet. */
-  readonly #queues: ChunkMessage[][];
+  /** Of this thread and the one beside it. */
+  readonly #hosts: readonly PoolHost[];
 
   constructor(options: TestStoreOptions) {
     const { beside } = options;
-    const control = beside?.heap.control ?? newControl(options);
-    this.#queues = beside === undefined ? [[]] : beside.#queues;
-    if (beside !== undefined) this.#queues.push([]);
-    const thread = this.#queues.length - 1;
-    this.heap = new RefusingHeap(
-      control,
-      inlineHost(this.#queues, thread),
-      options.checked ?? true,
-    );
+    const control = beside?.heap.control ?? controlOf(options);
+    this.#hosts = beside === undefined ? poolHosts(2) : beside.#hosts;
+    const thread = beside === undefined ? 0 : 1;
+    this.heap = new RefusingHeap(control, this.#hosts[thread] as PoolHost, options.checked ?? true);
     this.clock = {
       unixMs: TEST_START_MS,
       refresh: () => {},
@@ -304,31 +267,10 @@ export class TestStore {
   }
 }
 
-function newControl(options: TestStoreOptions): Int32Array {
-  const shards = options.shards ?? 1;
-  const control = new Int32Array(new SharedArrayBuffer(controlWords(shards) * 4));
-  control[H_SHARDS] = shards;
-  control[H_HASH_KEY_0] = 0x01234567;
-  control[H_HASH_KEY_1] = 0x76543210;
+function controlOf({ shards = 1, chunkBytes = 16 * MIB }: TestStoreOptions): Int32Array {
+  const control = newControl(shards, chunkBytes);
   control[H_BASE_SECONDS] = Math.floor(TEST_START_MS / 1000) - 1000;
-  control[H_CHUNK_BYTES] = options.chunkBytes ?? 16 * 1024 * 1024;
   return control;
-}
-
-function inlineHost(queues: ChunkMessage[][], thread: number): PoolHost {
-  return {
-    thread,
-    waiting: {
-      wait: () => assert(false, "the only thread that runs waits for itself"),
-      now: () => 0,
-    },
-    counters: { acquisitions: 0, contended: 0, waitMs: 0 },
-    publish: (message) => {
-      for (const [other, queue] of queues.entries()) if (other !== thread) queue.push(message);
-    },
-    receive: () => queues[thread]?.shift() ?? null,
-    makeBuffer: (bytes) => new SharedArrayBuffer(bytes),
-  };
 }
 
 /** A bulk string as a reply has it. */

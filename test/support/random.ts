@@ -1,44 +1,16 @@
 /**
- * The seeded generator of the tests (mulberry32) and the choices made with it. A failing test
- * prints `seedText(seed)`; with that in ZEROHOP_TEST_SEED the run repeats.
+ * The seeded generator with what only tests choose by it. A failing test prints `seedText(seed)`;
+ * with that in ZEROHOP_TEST_SEED the run repeats.
  */
-export class Random {
-  #state: number;
+import { Random as BaseRandom } from "../../src/base/random.ts";
 
-  constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  u32(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let t = this.#state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return (t ^ (t >>> 14)) >>> 0;
-  }
-
-  /** 0 <= result < limit. */
-  below(limit: number): number {
-    return Math.floor((this.u32() / 2 ** 32) * limit);
-  }
-
+export class Random extends BaseRandom {
   between(low: number, high: number): number {
     return low + this.below(high - low + 1);
   }
 
-  chance(probability: number): boolean {
-    return this.u32() / 2 ** 32 < probability;
-  }
-
-  pick<T>(items: readonly T[]): T {
-    if (items.length === 0) throw new Error("pick from nothing");
-    return items[this.below(items.length)] as T;
-  }
-
-  bytes(length: number): Buffer {
-    const bytes = Buffer.allocUnsafe(length);
-    for (let i = 0; i < length; i++) bytes[i] = this.u32() & 255;
-    return bytes;
+  override bytes(length: number): Buffer {
+    return Buffer.from(super.bytes(length).buffer);
   }
 
   shuffled<T>(items: readonly T[]): T[] {
@@ -59,4 +31,15 @@ export function testSeed(fallback: number): number {
 
 export function seedText(seed: number): string {
   return `repeat with ZEROHOP_TEST_SEED=${seed}`;
+}
+
+/** Runs `body` with a generator, and prints how to repeat it if it throws. */
+export function seeded(seed: number, body: (random: Random) => void): void {
+  const used = testSeed(seed);
+  try {
+    body(new Random(used));
+  } catch (e) {
+    console.error(seedText(used));
+    throw e;
+  }
 }

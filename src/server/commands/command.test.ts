@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Args } from "../../base/args.ts";
+import { argsOf } from "../../base/args-test-support.ts";
 import { int, key, multiple, opt, str } from "../../command/grammar.ts";
 import { CommandTable } from "../../command/lookup.ts";
 import type { Session } from "../../command/session.ts";
@@ -45,16 +45,7 @@ const session = { server: { commands } } as unknown as Session;
 
 /** The reply to COMMAND with these words after it, line ends shown as blanks. */
 function ask(proto: number, ...words: readonly string[]): string {
-  const all = ["COMMAND", ...words];
-  const args = new Args();
-  args.reserve(all.length);
-  args.count = all.length;
-  args.buffer = Buffer.from(all.join(""), "latin1");
-  for (let i = 0, at = 0; i < all.length; i++) {
-    args.start[i] = at;
-    at += (all[i] as string).length;
-    args.end[i] = at;
-  }
+  const args = argsOf("COMMAND", ...words);
   const reply = new Reply();
   reply.proto = proto;
   const command = commands.resolve(args, 0);

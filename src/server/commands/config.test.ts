@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeSource } from "../../../test/support/config-source.ts";
-import { Args } from "../../base/args.ts";
+import { argsOf } from "../../base/args-test-support.ts";
 import { CommandTable } from "../../command/lookup.ts";
 import type { Session } from "../../command/session.ts";
 import { Reply } from "../../protocol/reply.ts";
@@ -34,16 +34,7 @@ class Desk {
 
   /** The reply to CONFIG with these words after it, line ends shown as blanks. */
   ask(proto: number, ...words: readonly string[]): string {
-    const all = ["CONFIG", ...words];
-    const args = new Args();
-    args.reserve(all.length);
-    args.count = all.length;
-    args.buffer = Buffer.from(all.join(""), "latin1");
-    for (let i = 0, at = 0; i < all.length; i++) {
-      args.start[i] = at;
-      at += (all[i] as string).length;
-      args.end[i] = at;
-    }
+    const args = argsOf("CONFIG", ...words);
     const reply = new Reply();
     reply.proto = proto;
     const command = commands.resolve(args, 0);

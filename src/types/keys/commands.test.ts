@@ -1,28 +1,13 @@
 /** Replies, errors and events of the key commands, with one shard and with several. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { Args } from "../../base/args.ts";
-import { latin1Bytes } from "../../base/bytes.ts";
+import { argsOf } from "../../base/args-test-support.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import { bulk, error, integer, NIL, OK, type TestStore } from "../test-support.ts";
 import { KEY_COMMANDS } from "./commands.ts";
 import { bulksOf, callDetached, keyStore, SHARD_COUNTS } from "./test-keys.ts";
 
 const BIG = 200_000;
-
-function argsOf(...words: string[]): Args {
-  const args = new Args();
-  args.buffer = latin1Bytes(words.join(""));
-  args.reserve(words.length);
-  args.count = words.length;
-  let at = 0;
-  for (const [i, word] of words.entries()) {
-    args.start[i] = at;
-    at += word.length;
-    args.end[i] = at;
-  }
-  return args;
-}
 
 function specOf(name: string): CommandSpec {
   const spec = KEY_COMMANDS.find((one) => one.name === name);
