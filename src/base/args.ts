@@ -11,6 +11,8 @@
  * Text made from arguments is a binary string: one character per byte.
  */
 
+import { latin1, lowerText } from "./bytes.ts";
+
 const INITIAL_CAPACITY = 64;
 const KEPT_CAPACITY = 1024;
 
@@ -103,18 +105,18 @@ export class Args {
 
   /** Argument `i` as a binary string (latin1). For cold paths: it allocates. */
   text(i: number): string {
-    return binaryText(this.source(i), this.start[i] as number, this.end[i] as number);
+    return latin1(this.source(i), this.start[i] as number, this.end[i] as number);
   }
 
   /** The first bytes of argument `i`, at most `most`, as a binary string. */
   head(i: number, most: number): string {
     const start = this.start[i] as number;
-    return binaryText(this.source(i), start, Math.min(this.end[i] as number, start + most));
+    return latin1(this.source(i), start, Math.min(this.end[i] as number, start + most));
   }
 
   /** Argument `i` as a binary string in ASCII lower case. */
   lower(i: number): string {
-    return this.text(i).replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+    return lowerText(this.text(i));
   }
 
   /** A copy of argument `i` that may be kept. */
@@ -127,14 +129,4 @@ function grown(from: Int32Array, capacity: number): Int32Array {
   const to = new Int32Array(capacity);
   to.set(from);
   return to;
-}
-
-/** Bytes `start..end` as a string with one character per byte. */
-export function binaryText(source: Uint8Array, start: number, end: number): string {
-  let text = "";
-  for (let at = start; at < end; at += 8192) {
-    const stop = Math.min(end, at + 8192);
-    text += String.fromCharCode.apply(null, source.subarray(at, stop) as unknown as number[]);
-  }
-  return text;
 }

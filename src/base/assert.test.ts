@@ -1,6 +1,6 @@
 import assertStrict from "node:assert/strict";
 import { test } from "node:test";
-import { AssertionError, assert, unreachable } from "./assert.ts";
+import { AssertionError, assert } from "./assert.ts";
 
 test("a true condition passes, a false one throws our class with the message", () => {
   assert(true);
@@ -13,8 +13,4 @@ test("a true condition passes, a false one throws our class with the message", (
       error.message === "slot in range",
   );
   assertStrict.throws(() => assert(false), { message: "assertion failed" });
-});
-
-test("unreachable throws", () => {
-  assertStrict.throws(() => unreachable(), AssertionError);
 });

@@ -15,10 +15,6 @@ export function assert(condition: boolean, message?: string): asserts condition 
 }
 
 /** Marks a place that no input can reach. */
-export function unreachable(): never {
-  return fail("unreachable code reached");
-}
-
 // Kept out of `assert`, so that the check itself stays small enough to be inlined everywhere.
 function fail(message: string): never {
   throw new AssertionError(message);

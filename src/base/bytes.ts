@@ -7,8 +7,6 @@
  * array.
  */
 
-const CR = 13;
-const LF = 10;
 const MINUS = 45;
 const ZERO = 48;
 
@@ -46,26 +44,6 @@ export function compareBytes(
     if (order !== 0) return order;
   }
   return difference;
-}
-
-export function equalText(buf: Uint8Array, start: number, end: number, text: string): boolean {
-  if (end - start !== text.length) return false;
-  for (let i = 0; i < text.length; i++) if (buf[start + i] !== text.charCodeAt(i)) return false;
-  return true;
-}
-
-/** Like `equalText`, ASCII letters of `buf` in either case; `lowerText` has no capital letters. */
-export function equalTextNoCase(
-  buf: Uint8Array,
-  start: number,
-  end: number,
-  lowerText: string,
-): boolean {
-  if (end - start !== lowerText.length) return false;
-  for (let i = 0; i < lowerText.length; i++) {
-    if (LOWER[buf[start + i]!] !== lowerText.charCodeAt(i)) return false;
-  }
-  return true;
 }
 
 /** ASCII letters to lower case; unlike `toLowerCase`, no other character changes. */
@@ -152,18 +130,6 @@ export function copyLong(
   }
 }
 
-export function indexOfByte(buf: Uint8Array, start: number, end: number, byte: number): number {
-  for (let i = start; i < end; i++) if (buf[i] === byte) return i;
-  return -1;
-}
-
-/** The offset of the first CR that an LF follows within `buf[start, end)`, or -1. */
-export function indexOfCrlf(buf: Uint8Array, start: number, end: number): number {
-  const last = end - 1;
-  for (let i = start; i < last; i++) if (buf[i] === CR && buf[i + 1] === LF) return i;
-  return -1;
-}
-
 /** Whole numbers up to 2^53 - 1 in size, as ASCII. */
 export function writeDecimal(buf: Uint8Array, at: number, n: number): number {
   let start = at;
@@ -244,19 +210,6 @@ export function toHex(buf: Uint8Array, start: number, end: number): string {
   let text = "";
   for (let i = start; i < end; i++) text += HEX[buf[i]! >> 4]! + HEX[buf[i]! & 15]!;
   return text;
-}
-
-/** The bytes of hexadecimal text in either case; undefined when it is none or has an odd length. */
-export function fromHex(text: string): Uint8Array | undefined {
-  if (text.length % 2 !== 0) return undefined;
-  const bytes = new Uint8Array(text.length / 2);
-  for (let i = 0; i < bytes.length; i++) {
-    const high = hexDigit(text.charCodeAt(2 * i));
-    const low = hexDigit(text.charCodeAt(2 * i + 1));
-    if (high < 0 || low < 0) return undefined;
-    bytes[i] = (high << 4) | low;
-  }
-  return bytes;
 }
 
 /** The value of a hexadecimal digit's character code, or -1. */

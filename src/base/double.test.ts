@@ -1,58 +1,57 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { latin1Bytes } from "./bytes.ts";
-import { formatDouble, formatDouble17, parseDouble } from "./double.ts";
+import { formatDouble, parseDouble } from "./double.ts";
 import { grisuDigits, shortestDigits } from "./grisu.ts";
 import { Random } from "./random.ts";
 
-/** Recorded: what the C code behind newer and older replies prints. */
-const TEXTS: readonly [value: number, text: string, text17: string][] = [
-  [0.1, "0.1", "0.10000000000000001"],
-  [0.30000000000000004, "0.30000000000000004", "0.30000000000000004"],
-  [-2.5, "-2.5", "-2.5"],
-  [123456789.125, "123456789.125", "123456789.125"],
-  [1e20, "1e+20", "1e+20"],
-  [1e22, "1e+22", "1e+22"],
-  [1.5e300, "1.5e+300", "1.5000000000000001e+300"],
-  [4.9e18, "4.9e+18", "4.9e+18"],
-  [2 ** 62 * 1.5, "6917529027641082000", "6.9175290276410819e+18"],
-  [1.2345678901234567e19, "12345678901234567000", "1.2345678901234567e+19"],
-  [0.00001, "0.00001", "1.0000000000000001e-05"],
-  [0.00001234, "1.234e-5", "1.234e-05"],
-  [0.000123, "0.000123", "0.00012300000000000001"],
-  [0.0000015, "1.5e-6", "1.5e-06"],
-  [5e-7, "5e-7", "4.9999999999999998e-07"],
-  [-0.00012345678901234567, "-1.2345678901234567e-4", "-0.00012345678901234567"],
-  [1 / 3, "0.3333333333333333", "0.33333333333333331"],
-  [100 / 3, "33.333333333333336", "33.333333333333336"],
-  [5e-324, "5e-324", "4.9406564584124654e-324"],
-  [2.2250738585072014e-308, "2.2250738585072014e-308", "2.2250738585072014e-308"],
-  [2.225073858507201e-308, "2.225073858507201e-308", "2.2250738585072009e-308"],
-  [-1.7976931348623157e308, "-1.7976931348623157e+308", "-1.7976931348623157e+308"],
-  [2 ** -25, "2.9802322387695313e-8", "2.9802322387695312e-08"],
-  [2 ** -30, "9.313225746154785e-10", "9.3132257461547852e-10"],
+/** Recorded: what the C code behind replies prints. */
+const TEXTS: readonly [value: number, text: string][] = [
+  [0.1, "0.1"],
+  [0.30000000000000004, "0.30000000000000004"],
+  [-2.5, "-2.5"],
+  [123456789.125, "123456789.125"],
+  [1e20, "1e+20"],
+  [1e22, "1e+22"],
+  [1.5e300, "1.5e+300"],
+  [4.9e18, "4.9e+18"],
+  [2 ** 62 * 1.5, "6917529027641082000"],
+  [1.2345678901234567e19, "12345678901234567000"],
+  [0.00001, "0.00001"],
+  [0.00001234, "1.234e-5"],
+  [0.000123, "0.000123"],
+  [0.0000015, "1.5e-6"],
+  [5e-7, "5e-7"],
+  [-0.00012345678901234567, "-1.2345678901234567e-4"],
+  [1 / 3, "0.3333333333333333"],
+  [100 / 3, "33.333333333333336"],
+  [5e-324, "5e-324"],
+  [2.2250738585072014e-308, "2.2250738585072014e-308"],
+  [2.225073858507201e-308, "2.225073858507201e-308"],
+  [-1.7976931348623157e308, "-1.7976931348623157e+308"],
+  [2 ** -25, "2.9802322387695313e-8"],
+  [2 ** -30, "9.313225746154785e-10"],
   // Digits that are not the shortest.
-  [0.2795162675000121, "0.27951626750001213", "0.27951626750001213"],
-  [282.107219533576, "282.10721953357597", "282.10721953357597"],
-  [0.990092616335358, "0.9900926163353579", "0.99009261633535794"],
-  [3.662180875463106, "3.6621808754631058", "3.6621808754631058"],
+  [0.2795162675000121, "0.27951626750001213"],
+  [282.107219533576, "282.10721953357597"],
+  [0.990092616335358, "0.9900926163353579"],
+  [3.662180875463106, "3.6621808754631058"],
   // Whole numbers.
-  [3, "3", "3"],
-  [0, "0", "0"],
-  [-0, "-0", "-0"],
-  [1e17, "100000000000000000", "1e+17"],
-  [12345678901234568, "12345678901234568", "12345678901234568"],
-  [2 ** 62, "4611686018427387904", "4.6116860184273879e+18"],
-  [-(2 ** 62), "-4611686018427387904", "-4.6116860184273879e+18"],
-  [Number.POSITIVE_INFINITY, "inf", "inf"],
-  [Number.NEGATIVE_INFINITY, "-inf", "-inf"],
-  [Number.NaN, "nan", "nan"],
+  [3, "3"],
+  [0, "0"],
+  [-0, "-0"],
+  [1e17, "100000000000000000"],
+  [12345678901234568, "12345678901234568"],
+  [2 ** 62, "4611686018427387904"],
+  [-(2 ** 62), "-4611686018427387904"],
+  [Number.POSITIVE_INFINITY, "inf"],
+  [Number.NEGATIVE_INFINITY, "-inf"],
+  [Number.NaN, "nan"],
 ];
 
 test("doubles have the text that was recorded", () => {
-  for (const [value, text, text17] of TEXTS) {
+  for (const [value, text] of TEXTS) {
     assert.equal(formatDouble(value), text);
-    assert.equal(formatDouble17(value), text17);
   }
 });
 
@@ -82,42 +81,6 @@ test("the quick way to digits and the full one agree, and both read back", () =>
     const full = grisuDigits(Math.abs(value));
     assert.deepEqual(shortestDigits(Math.abs(value)), full, String(value));
     assert.ok(full.digits.length <= 17 && full.digits[0] !== "0");
-  }
-});
-
-/** A finite double as an exact fraction. */
-function exact(x: number): [numerator: bigint, denominator: bigint] {
-  let scaled = x;
-  let power = 0n;
-  while (!Number.isInteger(scaled)) {
-    scaled *= 2;
-    power++;
-  }
-  return [BigInt(scaled), 1n << power];
-}
-
-test("17 digits are the nearest, ties to even", () => {
-  const random = new Random("17");
-  for (let i = 0; i < 4000; i++) {
-    // With up to 70 bits behind the point many are exact at 18 digits.
-    const value = i % 2 === 0 ? 2 ** -random.below(70) * (1 + random.below(8)) : anyDouble(random);
-    if (value === 0) continue;
-    const text = formatDouble17(Math.abs(value));
-    const [numerator, denominator] = exact(Math.abs(value));
-    const [mantissa = "", power = "0"] = text.split("e");
-    const point = mantissa.indexOf(".");
-    const places = point < 0 ? 0 : mantissa.length - point - 1;
-    const digits = BigInt(mantissa.replace(".", ""));
-    const places17 = 17 - String(digits).length;
-    // The printed value and the true one, in units of the 17th digit.
-    const unit = Number(power) - places - places17;
-    const printed = digits * 10n ** BigInt(places17);
-    const top = unit < 0 ? numerator * 10n ** BigInt(-unit) : numerator;
-    const bottom = unit < 0 ? denominator : denominator * 10n ** BigInt(unit);
-    const error = 2n * (printed * bottom - top);
-    const size = error < 0n ? -error : error;
-    assert.ok(size <= bottom, `${value}: ${text}`);
-    if (size === bottom) assert.equal(printed % 2n, 0n, `${value}: ${text}`);
   }
 });
 
@@ -183,7 +146,7 @@ test("decimals of every kind read like JavaScript's, printed doubles read back",
     const texts = [
       String(value),
       formatDouble(value),
-      formatDouble17(value),
+      value.toPrecision(17),
       value.toPrecision(1 + random.below(60)),
       value.toExponential(random.below(30)),
     ];

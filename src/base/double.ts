@@ -1,9 +1,7 @@
 /**
  * Doubles as text, as Redis reads and writes them.
  *
- * Writing: `formatDouble` is the form of Redis 7.2 and later in every reply (RESP2 and RESP3);
- * `formatDouble17` is C's "%.17g", the form of Redis 7.0 replies, and still that of scripts and
- * rewritten logs.
+ * Writing: the form of Redis 7.2 and later in every reply (RESP2 and RESP3).
  *
  * Reading: what C's strtod takes as a whole: decimal and hexadecimal numbers, "inf", "infinity" in
  * any case. Refused are "nan", leading space, anything left over, and numbers too big for a double
@@ -54,32 +52,6 @@ function place(digits: string, exponent: number, digitsMax: number): string {
 function formatNonFinite(x: number): string {
   if (Number.isNaN(x)) return "nan";
   return x > 0 ? "inf" : "-inf";
-}
-
-export function formatDouble17(x: number): string {
-  if (!Number.isFinite(x)) return formatNonFinite(x);
-  if (x === 0) return Object.is(x, -0) ? "-0" : "0";
-  const [mantissa = "", exponent = ""] = roundTo17(Math.abs(x)).split("e");
-  const digits = mantissa.replace(".", "").replace(/0+$/, "");
-  const magnitude = Number(exponent);
-  const sign = x < 0 ? "-" : "";
-  if (magnitude < -4 || magnitude >= 17) {
-    const power = String(Math.abs(magnitude)).padStart(2, "0");
-    const fraction = digits.length > 1 ? `.${digits.slice(1)}` : "";
-    return `${sign}${digits[0]}${fraction}e${magnitude < 0 ? "-" : "+"}${power}`;
-  }
-  if (magnitude < 0) return `${sign}0.${"0".repeat(-1 - magnitude)}${digits}`;
-  const whole = digits.slice(0, magnitude + 1).padEnd(magnitude + 1, "0");
-  const fraction = digits.slice(magnitude + 1);
-  return fraction === "" ? sign + whole : `${sign}${whole}.${fraction}`;
-}
-
-/** 17 digits with exponent, a tie going to the even digit; JavaScript rounds it upwards. */
-function roundTo17(x: number): string {
-  const rounded = x.toExponential(16);
-  // A double whose 18th digit is a 5 and the last one: all that follow, up to the 101st, are 0.
-  const tie = /^(.{17}[02468])50+(e.*)$/.exec(x.toExponential(100));
-  return tie === null ? rounded : `${tie[1]}${tie[2]}`;
 }
 
 /** The number that all of `buf[start, end)` spells, or undefined. */

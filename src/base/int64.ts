@@ -166,18 +166,6 @@ export function int64ToNumber(hi: number, lo: number): number {
   return (hi | 0) * TWO_32 + (lo >>> 0);
 }
 
-export function int64ToBigInt(hi: number, lo: number): bigint {
-  return (BigInt(hi | 0) << 32n) | BigInt(lo >>> 0);
-}
-
-/** An integer into the scratch; false when int64 cannot hold it. */
-export function fromBigInt(n: bigint): boolean {
-  if (BigInt.asIntN(64, n) !== n) return false;
-  int64.hi = Number(n >> 32n);
-  int64.lo = Number(n & 0xffffffffn);
-  return true;
-}
-
 /** Negative, 0 or positive as a is below, equal to or above b. */
 export function compareInt64(aHi: number, aLo: number, bHi: number, bLo: number): number {
   if ((aHi | 0) !== (bHi | 0)) return (aHi | 0) < (bHi | 0) ? -1 : 1;

@@ -21,18 +21,12 @@ const UINT64_MAX = 2n ** 64n - 1n;
  * anything else. As in Redis no digits count as 0, digits beyond 64 bits as 2^64 - 1, and the
  * product with the unit wraps at 64 bits.
  */
-export function parseMemoryExact(text: string): bigint | undefined {
+export function parseMemory(text: string): bigint | undefined {
   const [, digits = "", unit = ""] = /^([0-9]*)(.*)$/s.exec(text) ?? [];
   const factor = UNITS.get(unit.toLowerCase());
   if (factor === undefined || digits.length > DIGITS_MAX) return undefined;
   const amount = BigInt(digits);
   return BigInt.asUintN(64, (amount > UINT64_MAX ? UINT64_MAX : amount) * factor);
-}
-
-/** As `parseMemoryExact`, exact up to 2^53. */
-export function parseMemory(text: string): number | undefined {
-  const bytes = parseMemoryExact(text);
-  return bytes === undefined ? undefined : Number(bytes);
 }
 
 /** A whole number of bytes as "512B", "1.50K", "12.00M", "3.10G", "1.00T" or "1.00P". */

@@ -3,35 +3,25 @@
  *
  * Flags and categories are bit sets of one 32-bit integer each. The tables are in the order in
  * which COMMAND INFO lists the names. Flags after `FLAGS_SHOWN` are not listed by COMMAND INFO.
+ * The bits that have a name here are those that are asked for.
  */
 
 export const FLAG_WRITE: number = 1 << 0;
 export const FLAG_READONLY: number = 1 << 1;
 export const FLAG_DENYOOM: number = 1 << 2;
-export const FLAG_MODULE: number = 1 << 3;
 export const FLAG_ADMIN: number = 1 << 4;
 export const FLAG_PUBSUB: number = 1 << 5;
-export const FLAG_NOSCRIPT: number = 1 << 6;
 export const FLAG_BLOCKING: number = 1 << 7;
-export const FLAG_LOADING: number = 1 << 8;
-export const FLAG_STALE: number = 1 << 9;
 export const FLAG_SKIP_MONITOR: number = 1 << 10;
 export const FLAG_SKIP_SLOWLOG: number = 1 << 11;
-export const FLAG_ASKING: number = 1 << 12;
 export const FLAG_FAST: number = 1 << 13;
-export const FLAG_NO_AUTH: number = 1 << 14;
 export const FLAG_NO_MANDATORY_KEYS: number = 1 << 15;
-export const FLAG_NO_ASYNC_LOADING: number = 1 << 16;
-export const FLAG_NO_MULTI: number = 1 << 17;
 /** Computed: the keys are not at positions that first key, last key and step describe. */
 export const FLAG_MOVABLE_KEYS: number = 1 << 18;
-export const FLAG_ALLOW_BUSY: number = 1 << 19;
 /** Replicated although it writes no key, as PUBLISH and EVAL are. */
 export const FLAG_MAY_REPLICATE: number = 1 << 20;
 /** Needs a permission of its own beyond ACLs, as DEBUG and MODULE do. */
 export const FLAG_PROTECTED: number = 1 << 21;
-/** May change keys that are not among its arguments, as SPOP of a random shard or FLUSHALL do. */
-export const FLAG_TOUCHES_ARBITRARY_KEYS: number = 1 << 22;
 /** May take long enough that the clock is read again after it. */
 export const FLAG_SLOW_CLOCK: number = 1 << 23;
 

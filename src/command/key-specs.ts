@@ -27,14 +27,10 @@ export const KEY_FLAG_NAMES: readonly KeyFlag[] = [
 export const KEY_RO: number = 1 << 0;
 export const KEY_RW: number = 1 << 1;
 export const KEY_OW: number = 1 << 2;
-export const KEY_RM: number = 1 << 3;
 export const KEY_ACCESS: number = 1 << 4;
 export const KEY_UPDATE: number = 1 << 5;
-export const KEY_INSERT: number = 1 << 6;
-export const KEY_DELETE: number = 1 << 7;
-export const KEY_NOT_KEY: number = 1 << 8;
-export const KEY_INCOMPLETE: number = 1 << 9;
-export const KEY_VARIABLE_FLAGS: number = 1 << 10;
+const KEY_NOT_KEY: number = 1 << 8;
+const KEY_INCOMPLETE: number = 1 << 9;
 
 export function keyFlagBitsOf(flags: readonly KeyFlag[]): number {
   let bits = 0;

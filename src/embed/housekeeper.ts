@@ -35,12 +35,6 @@ export class Housekeeper {
     this.cancelCatchUp();
   }
 
-  /** Comes again soon: a connection was opened, or another thread left. */
-  hurry(): void {
-    this.cancelBeat();
-    this.cancelBeat = systemTimers.after(0, () => this.beat());
-  }
-
   private next(): void {
     const isNeeded = this.isKeeper || this.thread.endings.size > 0;
     const ms = isNeeded ? KEEPER_BEAT_MS : OTHER_BEAT_MS;

@@ -5,7 +5,6 @@
 import type { Heap } from "../memory/heap.ts";
 import { CHUNK_SHIFT, UNIT_MASK } from "../memory/layout.ts";
 import {
-  BIG_HEADER_BYTES,
   FLAG_EXPIRY,
   FLAG_LONG,
   HEADER_BYTES,
@@ -103,11 +102,6 @@ export class Records {
   /** Bytes of the value area: of the string itself, or of the pointer to its block. */
   protected areaBytes(p: number): number {
     return this.kindOf(p) === STRING_BIG ? POINTER_BYTES : this.valueLength(p);
-  }
-
-  /** Byte of the chunk at which a big block's string starts. */
-  bigBytesAt(block: number): number {
-    return ((block & UNIT_MASK) << 3) + BIG_HEADER_BYTES;
   }
 
   /** Units of the record's own block, from its own lengths. */

@@ -258,11 +258,6 @@ export class Reply {
     else this.line(DOLLAR, "-1");
   }
 
-  nilArray(): void {
-    if (this.proto === 3) this.line(UNDERSCORE, "");
-    else this.line(STAR, "-1");
-  }
-
   array(n: number): void {
     this.prefixed(STAR, n);
   }

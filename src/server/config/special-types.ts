@@ -3,7 +3,7 @@
  * a directory. Error texts are Redis's.
  */
 import { lowerText } from "../../base/bytes.ts";
-import { parseMemoryExact } from "../../base/memory-text.ts";
+import { parseMemory } from "../../base/memory-text.ts";
 import { BIND_ADDRESSES_MAX, HOSTNAME_BYTES_MAX, OWNERS_MAX } from "../../limits.ts";
 import { bad, good, type Parsed, plainLine, type ValueType } from "./directive.ts";
 import { quote } from "./quoting.ts";
@@ -53,8 +53,8 @@ export const outputBufferLimits: ValueType = {
     for (let i = 0; i < given.length; i += 4) {
       const at = bufferClass(given[i] as string);
       if (at < 0) return bad("Invalid client class specified in buffer limit configuration.");
-      const hard = parseMemoryExact(given[i + 1] as string);
-      const soft = parseMemoryExact(given[i + 2] as string);
+      const hard = parseMemory(given[i + 1] as string);
+      const soft = parseMemory(given[i + 2] as string);
       const wide = parseStrtoll(given[i + 3] as string);
       const seconds = wide === null ? -1n : BigInt.asIntN(32, wide);
       if (hard === undefined || soft === undefined || seconds < 0n) {

@@ -5,7 +5,7 @@
  * Numbers are BigInt here, since bounds go up to 2^64 - 1 and CONFIG GET shows every digit.
  */
 import { lowerText } from "../../base/bytes.ts";
-import { parseMemoryExact } from "../../base/memory-text.ts";
+import { parseMemory } from "../../base/memory-text.ts";
 import { bad, good, type Parsed, plainLine, type ValueType } from "./directive.ts";
 import { quote } from "./quoting.ts";
 
@@ -142,7 +142,7 @@ export function memory(min: Bound, max: Bound): ValueType {
     label: min === 0 ? "bytes, with unit" : `bytes, with unit, from ${formatMemory(BigInt(min))}`,
     several: false,
     parse([word = ""]) {
-      const value = parseMemoryExact(word);
+      const value = parseMemory(word);
       if (value === undefined) return bad("argument must be a memory value");
       return value < min || value > max ? outside(min, max) : good(`${value}`);
     },
@@ -185,7 +185,7 @@ export function memoryOrPercent(): ValueType {
     several: false,
     parse([word = ""]) {
       const percent = word.endsWith("%") ? parseInt64(word.slice(0, -1)) : null;
-      const bytes = parseMemoryExact(word);
+      const bytes = parseMemory(word);
       let value: bigint;
       if (bytes !== undefined) value = BigInt.asIntN(64, bytes);
       else if (percent !== null && percent >= 0n) value = -percent;

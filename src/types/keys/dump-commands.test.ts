@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { sealPayload } from "../../../test/support/payload.ts";
 import { Random, seedText, testSeed } from "../../../test/support/random.ts";
-import { fromHex, latin1Bytes, toHex } from "../../base/bytes.ts";
+import { latin1Bytes, toHex } from "../../base/bytes.ts";
 import { BUSYKEY, OOM, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import { bulk, error, integer, NIL, OK, type TestStore } from "../test-support.ts";
 import { keyStore, SHARD_COUNTS } from "./test-keys.ts";
@@ -22,9 +22,7 @@ function dump(t: TestStore, key: string): Uint8Array {
 
 /** Type and value, given in hex, with a footer. */
 function payload(hex: string, version = 10): Uint8Array {
-  const body = fromHex(hex);
-  assert.ok(body, hex);
-  return sealPayload(body, version);
+  return sealPayload(Buffer.from(hex, "hex"), version);
 }
 
 function repeated(text: string, length: number): string {

@@ -3,8 +3,8 @@
  * doubles of x86. An integer is stored as one; the result of INCRBYFLOAT is text.
  */
 
-import { type Args, binaryText } from "../../base/args.ts";
-import { latin1Bytes } from "../../base/bytes.ts";
+import type { Args } from "../../base/args.ts";
+import { latin1, latin1Bytes } from "../../base/bytes.ts";
 import { addInt64, int64, negateInt64, parseInt64 } from "../../base/int64.ts";
 import {
   addLongDouble,
@@ -137,7 +137,5 @@ function floatOf(db: Database, p: number): LongDouble | undefined {
 }
 
 function parseFloatText(source: Uint8Array, start = 0, end = 0): LongDouble | undefined {
-  return end - start > FLOAT_CHARS_MAX
-    ? undefined
-    : parseLongDouble(binaryText(source, start, end));
+  return end - start > FLOAT_CHARS_MAX ? undefined : parseLongDouble(latin1(source, start, end));
 }
