@@ -8,13 +8,14 @@ import { parentPort, workerData } from "node:worker_threads";
 import { Histogram } from "../../bench/histogram.ts";
 import { RespClient } from "../support/resp.ts";
 import { show } from "../support/resp-parser.ts";
+import { Stalls } from "../support/stalls.ts";
 import type { Witnessed, WitnessTask } from "./witness.ts";
 
 /** Between rounds, so that the witness is no load itself. */
 const PAUSE_MS = 1;
 const NIL = Buffer.from("$-1\r\n");
 
-const { address, name, mayBeFull } = workerData as WitnessTask;
+const { address, pid, name, mayBeFull } = workerData as WitnessTask;
 const port = parentPort as NonNullable<typeof parentPort>;
 let running = true;
 port.once("message", () => {
@@ -22,17 +23,20 @@ port.once("message", () => {
 });
 
 const client = await RespClient.connect(address);
-port.postMessage("connected");
 const times = new Histogram();
+const stalls = new Stalls(pid);
 let kept = show((await client.call("GET", name)).reply);
+port.postMessage("at work");
 for (let round = 0; running; round++) {
+  stalls.begin();
   const startedAt = performance.now();
   const [set, get, ping] = await client.pipeline([
     ["SET", name, round],
     ["GET", name],
     ["PING", round],
   ]);
-  times.record((performance.now() - startedAt) * 1e6);
+  const ms = performance.now() - startedAt;
+  times.record(Math.max(0, ms - stalls.withheldMs()) * 1e6);
   const isRefused = mayBeFull && set !== undefined && /^-OOM /.test(show(set.reply));
   if (!isRefused) {
     assert.equal(set && show(set.reply), "+OK");
@@ -47,6 +51,7 @@ for (let round = 0; running; round++) {
 }
 await client.call("DEL", name);
 client.close();
+stalls.stop();
 const seen: Witnessed = {
   rounds: times.count,
   p99Ms: times.percentileNs(0.99) / 1e6,
