@@ -54,6 +54,14 @@ function isUint8Array(word: unknown): word is Uint8Array {
   return (word as { [Symbol.toStringTag]?: string })[Symbol.toStringTag] === "Uint8Array";
 }
 
+/**
+ * As many bytes as there is room for: another thread may let a growable buffer grow at any time,
+ * and what follows the room in the heap belongs to others.
+ */
+function firstOf(bytes: Uint8Array, length: number): Uint8Array {
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, length);
+}
+
 /** Runs what takes from the heap or gives back to it. */
 export type HeapWork = <T>(run: () => T) => T;
 
@@ -156,7 +164,7 @@ export class RequestWriter {
   private addBytes(bytes: Uint8Array): void {
     const { length } = bytes;
     if (length > BIG_ARGUMENT_BYTES) {
-      this.addBig(length, (to, at) => to.set(bytes, at));
+      this.addBig(length, (to, at) => to.set(firstOf(bytes, length), at));
       return;
     }
     const start = this.at;

@@ -407,6 +407,17 @@ describe("memory", () => {
     await small.close();
   });
 
+  test("its limit holds in a pause, since calls go on", () => {
+    store.call("CLIENT", "PAUSE", "100000", "ALL");
+    store.set("k", "v");
+    store.call("CONFIG", "SET", "maxmemory", "1");
+    throwsError(() => store.set("k", "w"), "OOM", /^OOM command not allowed/);
+    store.call("CONFIG", "SET", "maxmemory", "1mb", "maxmemory-policy", "allkeys-lru");
+    for (let i = 0; i < 5000; i++) store.set(`key:${i}`, "x".repeat(1000));
+    const used = /used_memory:(\d+)/.exec(String(store.call("INFO", "memory")))?.[1];
+    assert.ok(Number(used) < 1.02 * 1024 * 1024, used);
+  });
+
   test("an argument that no heap can hold is refused before the call", () => {
     const bytes = new Uint8Array(1100 * 1024 * 1024);
     throwsError(() => store.set("k", bytes), "OOM", /^OOM /);

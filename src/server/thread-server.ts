@@ -280,7 +280,8 @@ export class ThreadServer implements Server {
   private watchChanged(): void {
     this.dispatcher.isWatching = this.pause.isOn || this.monitors.isOn;
     if (!this.pause.isOn) this.store.hidesExpired = false;
-    this.memory.isPaused = this.pause.isOn;
+    // Calls of an embedded store go on in a pause, so their limit does too.
+    this.memory.isPaused = this.pause.isOn && this.host.isBlocking !== true;
     this.isAttentive = this.monitors.isOn || this.clientMemory.isLimited;
   }
 
