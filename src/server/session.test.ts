@@ -228,6 +228,75 @@ describe("client-output-buffer-limit", () => {
   });
 });
 
+describe("a server that ends", () => {
+  const ends = (server: TestServer): void => {
+    for (const thread of server.host.servers) thread.end();
+  };
+  const LONG = "x".repeat(50_000);
+  const GETS = 200;
+
+  /** Sends so much that the rest of it waits until the peer takes replies. */
+  function stuck(server: TestServer, last: string): TestClient {
+    const client = server.connect();
+    client.call("SET", OTHER, LONG);
+    client.link.isStuck = true;
+    client.send(request(["GET", OTHER]).repeat(GETS) + last);
+    assert.ok(client.link.sent.length < (GETS * LONG.length) / 2);
+    return client;
+  }
+
+  function drained(client: TestClient): string {
+    for (let i = 0; i < GETS && !client.isClosed; i++) client.link.drain();
+    return client.link.sent;
+  }
+
+  test("answers all that it received from a peer that is slow", () => {
+    const server = new TestServer();
+    const client = stuck(server, request(["INCR", KEY]));
+    const { sent } = client.link;
+    ends(server);
+    assert.ok(!client.isClosed);
+    client.send(request(["INCR", KEY]));
+    client.link.sent = sent;
+    const all = drained(client);
+    assert.equal(all.length, GETS * (LONG.length + 10) + 4);
+    assert.ok(all.endsWith("\r\n:1\r\n"), "what came after the end was run");
+    assert.ok(client.isClosed);
+  });
+
+  test("answers what waits for a lock", () => {
+    const server = new TestServer();
+    const client = server.connect();
+    const release = server.holdShard(server.shardOf(KEY));
+    client.send(request(["SET", KEY, "1"]) + request(["GET", KEY]));
+    ends(server);
+    assert.ok(!client.isClosed);
+    release();
+    assert.equal(client.link.sent, "+OK\r\n$1\r\n1\r\n");
+    assert.ok(client.isClosed);
+  });
+
+  test("waits neither for the end of a pause nor for replicas", () => {
+    for (const last of [request(["SET", KEY, "1"]), request(["WAIT", "1", "0"])]) {
+      const server = new TestServer();
+      const client = stuck(server, last + request(["PING"]));
+      server.connect().call("CLIENT", "PAUSE", "100000", "WRITE");
+      ends(server);
+      assert.equal(drained(client).length, GETS * (LONG.length + 10));
+      assert.ok(client.isClosed);
+      assert.equal(server.host.servers[0]?.stats.sum("blocked_clients"), 0);
+    }
+  });
+
+  test("does not wait for the rest of a request", () => {
+    const server = new TestServer();
+    const client = server.connect();
+    client.send("*2\r\n$3\r\nGET\r\n");
+    ends(server);
+    assert.ok(client.isClosed);
+  });
+});
+
 describe("client-query-buffer-limit", () => {
   const LIMIT = 1 << 20;
   const serverWithLimit = (): TestServer =>

@@ -81,6 +81,8 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
   progress: unknown = null;
   /** The client sends nothing more. What it sent is run, then the session ends. */
   private hasEnded = false;
+  /** As `hasEnded`, but it is the server that ends: replies to what was run are sent. */
+  private isLeaving = false;
   /** The link is gone: what was received before is still run, and its replies are thrown away. */
   isLinkGone = false;
   private readonly link: Link;
@@ -133,7 +135,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     server.stats.add(READS, 1);
     server.dispatcher.readClock();
     this.lastUseMs = server.store.clock.unixMs;
-    if (this.isClosing) return;
+    if (this.isClosing || this.isLeaving) return;
     if (server.clients.isKilled(this.row, this.id)) {
       // Killed by another thread, whose bell may ring after this.
       this.closeKilled();
@@ -177,7 +179,7 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
       return;
     }
     if (this.hasEnded) {
-      if (this.isBlocked) this.destroy();
+      if (this.isBlocked) this.giveUp();
       else if (!this.hasWork) this.isClosing = true;
     }
     if (this.isClosing) this.link.end();
@@ -354,13 +356,19 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
       this.server.parked(this);
     } else if (this.hasEnded || this.isLinkGone) {
       // Redis: what a client wants that does not wait for the end of a pause is not done.
-      this.destroy();
+      this.giveUp();
     } else {
       this.isPostponed = true;
       this.showHeldUp();
       this.server.stats.add(BLOCKED, 1);
       this.server.postponed(this);
     }
+  }
+
+  /** What is not run by now never will be. */
+  private giveUp(): void {
+    if (this.isLeaving && !this.isLinkGone) this.isClosing = true;
+    else this.destroy();
   }
 
   /** The pause is over, or another one. */
@@ -569,11 +577,13 @@ export class ClientSession implements Session, LinkHandler, MemoryClient, Output
     this.finish();
   }
 
-  /** Sends what is pending and closes: the server ends. */
+  /** Runs what was received unless it waits for an event, sends its replies, and closes. */
   end(): void {
     if (this.isClosed) return;
-    this.isClosing = true;
-    this.link.end();
+    this.isLeaving = true;
+    this.hasEnded = true;
+    if (this.isHeldUp) this.isClosing = true;
+    if (!this.isRunning) this.turnDone();
   }
 
   reset(): void {

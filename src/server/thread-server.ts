@@ -519,7 +519,10 @@ export class ThreadServer implements Server {
    * done: `catchUp` is to be called soon.
    */
   tick(): boolean {
-    if (this.isEnding) return false;
+    if (this.isEnding) {
+      if (this.parkedSessions.length > 0) this.resumeParked();
+      return false;
+    }
     const { clock } = this.store;
     const began = clock.monotonicMs();
     this.enterTick();
@@ -633,7 +636,7 @@ export class ThreadServer implements Server {
     this.host.shutdown();
   }
 
-  /** Sends what is pending, closes all sessions and takes no more. */
+  /** Answers what was received, closes all sessions and takes no more. */
   end(): void {
     this.isEnding = true;
     for (const session of this.sessions) session.end();
