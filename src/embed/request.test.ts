@@ -29,7 +29,7 @@ test("bytes that grow while there is made room for them are taken as they were",
   const { args } = request;
   const taken = (args.end[1] as number) - (args.start[1] as number);
   assert.equal(taken, 70_000);
-  const { source } = args.bigs?.[1] as { source: Uint8Array };
+  const { source } = (args.bigs ?? [])[1] as { source: Uint8Array };
   const end = args.end[1] as number;
   assert.deepEqual(source.subarray(end - 2, end + 2), Uint8Array.of(1, 1, 0, 0));
   request.finish();
