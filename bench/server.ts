@@ -15,11 +15,12 @@ import { fileURLToPath } from "node:url";
 import { type Options, type Subject, UsageError } from "./options.ts";
 
 const READY = "Ready to accept connections";
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 60_000;
 const START_ATTEMPTS = 5;
 const STOP_TIMEOUT_MS = 10_000;
-const PORT_MIN = 20_000;
-const PORT_MAX = 30_000;
+/** Apart from the ports of test/support/ports.ts. */
+const PORT_MIN = 12_000;
+const PORT_MAX = 20_000;
 
 export interface ServerPlan {
   readonly kind: Subject;

@@ -5,4 +5,4 @@
 import { isLong } from "../test/support/environment.ts";
 
 /** A file that takes longer hangs, or ought to be two files. */
-export const FILE_TIMEOUT_MS: number = isLong ? 5_400_000 : 300_000;
+export const FILE_TIMEOUT_MS: number = isLong ? 5_400_000 : 600_000;

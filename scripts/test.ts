@@ -19,7 +19,7 @@ import { filesBelow } from "./files.ts";
 import { FILE_TIMEOUT_MS } from "./test-limits.ts";
 
 /** The last resort, for a file in an endless loop. */
-const RUN_TIMEOUT_MS = isLong ? 6 * 3_600_000 : 1_080_000;
+const RUN_TIMEOUT_MS = isLong ? 6 * 3_600_000 : 3_000_000;
 /** Long forms take gigabytes and measure: one after another. */
 const CONCURRENCY_MAX = isLong ? 1 : 4;
 const FOLDERS: readonly string[] = ["test", "src", "sim", "bench", "scripts"];

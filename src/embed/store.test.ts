@@ -222,8 +222,11 @@ describe("keys", () => {
   });
 
   test("whose time has passed are gone, in a loop that never lets events in as well", () => {
+    const began = Date.now();
     store.set("k", "v", { PX: 20 });
-    assert.equal(store.get("k"), "v");
+    const early = store.get("k");
+    // A busy machine may have let the time pass.
+    assert.ok(early === "v" || Date.now() - began >= 20);
     const until = Date.now() + 25;
     while (Date.now() < until) store.get("other");
     assert.equal(store.get("k"), null);

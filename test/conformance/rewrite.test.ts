@@ -13,7 +13,7 @@ import { freePort, removeFolder, temporaryFolder } from "../support/ports.ts";
 import { deferred, RespClient, within } from "../support/resp.ts";
 import { show } from "../support/resp-parser.ts";
 
-const START_LIMIT_MS = 20_000;
+const START_LIMIT_MS = 60_000;
 
 const FILE = `# a comment
 timeout 10

@@ -19,6 +19,9 @@ export type Rule = {
   same(oracle: Side, ours: Side): boolean;
 };
 
+/** A busy machine may run one of the servers that much later than the other one. */
+const APART_SECONDS = 5;
+
 const CLIENT_FIELDS_KEPT = "name db sub psub ssub multi user redir resp flags cmd".split(" ");
 
 /** Names in COMMAND LIST that came with 7.2 or 7.4. */
@@ -40,24 +43,24 @@ export const rules: readonly Rule[] = [
     reason:
       "the clock runs on; the rounding to seconds may fall on either side; an expiry beyond 2^53 ms " +
       "is kept as a double",
-    same: withinTolerance(1, 2),
+    same: withinTolerance(APART_SECONDS),
   },
   {
     command: /^EXPIRETIME /,
     reason:
       "made from a relative expiry, the two differ by the time between the calls; one beyond 2^53 " +
       "ms is kept as a double",
-    same: withinTolerance(1, 2),
+    same: withinTolerance(APART_SECONDS),
   },
   {
     command: /^(PTTL|PEXPIRETIME) /,
     reason: "the clock runs on between the two calls",
-    same: withinTolerance(1500),
+    same: withinTolerance(APART_SECONDS * 1000),
   },
   {
     command: /^OBJECT IDLETIME /,
     reason: "counted in seconds of each server's own clock",
-    same: withinTolerance(1),
+    same: withinTolerance(APART_SECONDS),
   },
   {
     command: /^CLIENT ID$/,
@@ -259,19 +262,14 @@ function byText(texts: (reply: Reply) => string[]): Rule["same"] {
     withError(oracle.reply, ours.reply, () => same(texts(oracle.reply), texts(ours.reply)));
 }
 
-/** Seconds from which a time in milliseconds has no exact double. */
-const INEXACT_SECONDS = 2 ** 53 / 1000;
-
-/** `inexact` holds for times that a double of milliseconds cannot tell apart. */
-function withinTolerance(tolerance: number, inexact: number = tolerance): Rule["same"] {
+function withinTolerance(tolerance: number): Rule["same"] {
   return (oracle, ours) =>
     withError(oracle.reply, ours.reply, () => {
       const expected = Number(textOf(oracle.reply));
       const actual = Number(textOf(ours.reply));
       if (oracle.reply.mark !== ours.reply.mark) return false;
       if (expected < 0 || actual < 0) return expected === actual;
-      const most = expected >= INEXACT_SECONDS ? inexact : tolerance;
-      return Math.abs(expected - actual) <= most;
+      return Math.abs(expected - actual) <= tolerance;
     });
 }
 

@@ -36,6 +36,9 @@ async function canned(replies: Record<string, string>): Promise<net.AddressInfo>
   return server.address() as net.AddressInfo;
 }
 
+/** Longer than a machine stands still. */
+const SILENCE_MS = 3000;
+
 async function compare(
   line: string,
   redis: string,
@@ -46,7 +49,7 @@ async function compare(
   const addresses = [await canned({ [name]: redis }), await canned({ [name]: ours })];
   const [first, second] = addresses.map(({ port }) => ({ host: "127.0.0.1", port }));
   assert.ok(first && second);
-  const differential = new Differential(first, second, 2, 300);
+  const differential = new Differential(first, second, 2, SILENCE_MS);
   const [one] = parseCorpus("judged", `PING\n${line}\nECHO x`);
   assert.ok(one);
   const found = await differential.run(one, mode);

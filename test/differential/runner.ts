@@ -21,7 +21,7 @@ type Outcome = Frame | "closed" | "silent" | "garbage";
 export type Mismatch = { where: string; title: string; line: string; ours: string; redis: string };
 
 const SPREAD_CONNECTIONS = 3;
-const SILENCE_MS = 5000;
+const SILENCE_MS = 30_000;
 
 /** What a socket says once the other side has gone. */
 const CLOSED = /connection was closed|ECONNRESET|EPIPE|ended by the other party/;

@@ -18,8 +18,8 @@ import { existsSync, fstatSync, openSync, readdirSync, readFileSync, writeFileSy
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-const START_LIMIT_MS = 20_000;
-const STOP_LIMIT_MS = 15_000;
+const START_LIMIT_MS = 60_000;
+const STOP_LIMIT_MS = 60_000;
 const LOOK_MS = 10;
 const READY = "Ready to accept connections";
 

@@ -22,7 +22,7 @@ import { repositoryRoot } from "../support/environment.ts";
 import { removeFolder, reservePortBlock, temporaryFolder } from "../support/ports.ts";
 import { type Block, fileName } from "./pages.ts";
 
-const BLOCK_LIMIT_MS = 60_000;
+const BLOCK_LIMIT_MS = 180_000;
 const SHOWN_FIRST = 7000;
 const SHOWN_PORTS = 100;
 const SHOWN_DEFAULT = 6379;

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, test } from "node:test";
+import { wholePackage } from "../support/build.ts";
 import { needsOurs, repositoryRoot } from "../support/environment.ts";
 import { removeFolder, temporaryFolder } from "../support/ports.ts";
 import { runProgram } from "../support/servers.ts";
@@ -102,7 +103,7 @@ const TSCONFIG = {
 };
 
 test("is imported, typed and run from the tarball", needsOurs(), async () => {
-  await run("npm", ["run", "--silent", "build"], repositoryRoot);
+  await wholePackage();
   await run("npm", ["pack", "--pack-destination", folder, ...QUIET], repositoryRoot);
   const [tarball = ""] = readdirSync(folder).filter((name) => name.endsWith(".tgz"));
   writeFileSync(path.join(folder, "package.json"), '{ "private": true, "type": "module" }');

@@ -1,7 +1,7 @@
 /**
  * What servers say of the use of keys, ours and a redis-server, after the same commands: counters
- * exactly, with settings that leave nothing to chance; idle times to the second that a clock may
- * have ticked in between.
+ * exactly, with settings that leave nothing to chance; idle times to the seconds by which a busy
+ * machine may run one of them later, where those that are set are 1,000 or more.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -12,6 +12,7 @@ import { show } from "../support/resp-parser.ts";
 import { type Server, startRedis, startZeroHop } from "../support/servers.ts";
 
 const KEYS = ["a", "b", "c", "{tag}d", "{tag}e"];
+const APART_SECONDS = 5;
 const POLICIES = [
   "noeviction",
   "allkeys-lru",
@@ -145,7 +146,10 @@ describe("what is said of the use of keys", needs("redis-server"), () => {
           number,
           number,
         ];
-        assert.ok(Math.abs(ours - redis) <= 1, `${name}: ${ours}, ${redis}; ${seedText(seed)}`);
+        assert.ok(
+          Math.abs(ours - redis) <= APART_SECONDS,
+          `${name}: ${ours}, ${redis}; ${seedText(seed)}`,
+        );
       }
     }
   });

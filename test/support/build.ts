@@ -9,7 +9,7 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { repositoryRoot } from "./environment.ts";
 
-const BUILD_LIMIT_MS = 120_000;
+const BUILD_LIMIT_MS = 240_000;
 
 let checked: string | undefined;
 

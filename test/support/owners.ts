@@ -109,7 +109,7 @@ async function joinNodes(servers: Server[], count: number, binary?: string): Pro
 export async function until(
   what: string,
   isSo: () => Promise<boolean> | boolean,
-  limitMs = 20_000,
+  limitMs = 60_000,
 ): Promise<void> {
   const deadline = Date.now() + limitMs;
   while (!(await isSo())) {

@@ -1,6 +1,11 @@
 /**
- * Ports and folders for tests. Ports are held by listening sockets until the moment of use, so that
- * two tests that run at the same time never get the same number.
+ * Ports and folders for tests. A server is told its port, so that somebody else could take it
+ * before: therefore each process has ports of its own.
+ *
+ *   20,000 .. 29,999 in ranges of 128:  | lease | port | port | ... |
+ *
+ * Who listens on the first port of a range has leased it, and the system ends the lease with the
+ * process. Bus ports of a real cluster are 10,000 above, where nothing else is.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import net from "node:net";
@@ -10,20 +15,25 @@ import { Random } from "./random.ts";
 
 export type PortBlock = { first: number; count: number; release(): Promise<void> };
 
-/** Below the ranges from which systems choose ephemeral ports. */
+/** Below the ranges from which systems choose ephemeral ports, and apart from those of bench/. */
 const LOWEST = 20_000;
-const HIGHEST = 32_000;
+const HIGHEST = 30_000;
+const RANGE = 128;
 
-/** Different in every process: two test files must not try the same ports in the same order. */
+type Lease = { readonly first: number; next: number };
+
+const leases: Lease[] = [];
+
+/** Different in every process, so that they seldom ask for the same range. */
 const choice = new Random(process.pid ^ Date.now());
 
-/** Holds `count` consecutive ports below `highest` on every interface. */
+/** Holds `count` consecutive ports below `highest` on every interface, of this process's own. */
 export async function reservePortBlock(
   count: number,
   highest: number = HIGHEST,
 ): Promise<PortBlock> {
-  for (let attempt = 0; attempt < 200; attempt++) {
-    const first = LOWEST + choice.below(highest - LOWEST - count);
+  for (let attempt = 0; attempt < 2 * RANGE; attempt++) {
+    const first = take(await leaseFor(count, highest), count);
     const held = await holdAll(first, count);
     if (held !== undefined) {
       return { first, count, release: async () => void (await Promise.all(held.map(closeServer))) };
@@ -32,11 +42,37 @@ export async function reservePortBlock(
   throw new Error(`no ${count} consecutive free ports found`);
 }
 
-/** A port that was free a moment ago: held, released and returned. */
+/** A port that nobody listens on and no other test is given. */
 export async function freePort(highest: number = HIGHEST): Promise<number> {
   const block = await reservePortBlock(1, highest);
   await block.release();
   return block.first;
+}
+
+/** The next ports of a range; after the last one it begins again. */
+function take(lease: Lease, count: number): number {
+  if (lease.next + count > lease.first + RANGE) lease.next = lease.first + 1;
+  const first = lease.next;
+  lease.next += count;
+  return first;
+}
+
+async function leaseFor(count: number, highest: number): Promise<Lease> {
+  if (count >= RANGE) throw new Error(`a block has at most ${RANGE - 1} ports`);
+  const own = leases.find(({ first }) => first + RANGE <= highest);
+  if (own !== undefined) return own;
+  const ranges = Math.floor((highest - LOWEST) / RANGE);
+  const offset = choice.below(ranges);
+  for (let n = 0; n < ranges; n++) {
+    const first = LOWEST + ((offset + n) % ranges) * RANGE;
+    const holder = await listenOn(first);
+    if (holder === undefined) continue;
+    holder.unref();
+    const lease = { first, next: first + 1 };
+    leases.push(lease);
+    return lease;
+  }
+  throw new Error(`all ranges of ports from ${LOWEST} to ${highest} are leased`);
 }
 
 async function holdAll(first: number, count: number): Promise<net.Server[] | undefined> {

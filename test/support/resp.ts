@@ -10,7 +10,8 @@ import { type Frame, FrameReader } from "./resp-parser.ts";
 export type Address = { host: string; port: number } | { path: string };
 export type Argument = string | Buffer | number;
 
-const TIMEOUT_MS = 15_000;
+/** Who takes longer hangs: it is no measure of speed, since a machine may be slow and busy. */
+const TIMEOUT_MS = 60_000;
 
 type Waiter = {
   label: string;

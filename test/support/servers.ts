@@ -19,8 +19,10 @@ export type Exit = { code: number | null; signal: NodeJS.Signals | null };
 
 export type RunResult = Exit & { stdout: string; stderr: string };
 
-const START_LIMIT_MS = 20_000;
-const STOP_LIMIT_MS = 15_000;
+/** Who takes longer hangs. */
+const START_LIMIT_MS = 60_000;
+const STOP_LIMIT_MS = 60_000;
+const RUN_LIMIT_MS = 180_000;
 const READY = /[Rr]eady to accept connections(.*)/;
 
 /** Directives of ours that a redis-server in our place would not know. */
@@ -206,7 +208,7 @@ export function runProgram(
     limitMs?: number;
   } = {},
 ): Promise<RunResult> {
-  const limitMs = settings.limitMs ?? 60_000;
+  const limitMs = settings.limitMs ?? RUN_LIMIT_MS;
   const { promise, resolve, reject } = deferred<RunResult>();
   const child = spawn(program, args, {
     stdio: ["pipe", "pipe", "pipe"],

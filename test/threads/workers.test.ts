@@ -18,15 +18,17 @@ const THREADS = 8;
 
 type Plan = { seed: number; calls: number; isBroken: boolean; checked: boolean };
 
-/** A thread that hangs, as a broken one may, is ended. */
-const THREAD_TIMEOUT_MS = isLong ? 600_000 : 60_000;
+/** A thread that hangs is ended; the broken ones may. */
+const THREAD_TIMEOUT_MS = isLong ? 600_000 : 240_000;
+const BROKEN_TIMEOUT_MS = 60_000;
 
 async function runThread(start: WorkerStart): Promise<WorkerEnd> {
   const worker = new Worker(new URL("./worker.js", import.meta.url), { workerData: start });
-  const timer = setTimeout(() => {
+  const end = (): void => {
     Atomics.add(start.stages, FAILED, 1);
     void worker.terminate();
-  }, THREAD_TIMEOUT_MS);
+  };
+  const timer = setTimeout(end, start.isBroken ? BROKEN_TIMEOUT_MS : THREAD_TIMEOUT_MS);
   try {
     const [end] = await Promise.race([
       once(worker, "message"),

@@ -353,6 +353,7 @@ SET k w
 2> GET k
 
 # Keys that expire during a pause of writes are hidden
+DEBUG SET-ACTIVE-EXPIRE 0
 SET k v PX 400
 SET l v
 CLIENT PAUSE 100000 WRITE
@@ -370,6 +371,7 @@ CLIENT UNPAUSE
 SET l w
 GET k
 DBSIZE
+DEBUG SET-ACTIVE-EXPIRE 1
 
 # CLIENT REPLY, wrongly
 CLIENT REPLY
