@@ -44,6 +44,7 @@ export function writeDoc(reply: Reply, doc: Doc): void {
 /** An element of the reply to COMMAND INFO. */
 export function commandInfo(command: Command): Doc {
   const { spec } = command;
+  const subcommands = [...command.subcommands.values()].map(commandInfo);
   const categories = namesOfBits(command.categoryBits, CATEGORY_NAMES, CATEGORY_NAMES.length);
   return [
     command.name,
@@ -55,7 +56,8 @@ export function commandInfo(command: Command): Doc {
     statuses(categories.map((name) => `@${name}`)),
     { set: spec.tips ?? [] },
     { set: command.keySpecs.map(keySpecDoc) },
-    [...command.subcommands.values()].map(commandInfo),
+    // Redis: nothing is a set, and what there is an array.
+    subcommands.length === 0 ? { set: [] } : subcommands,
   ];
 }
 

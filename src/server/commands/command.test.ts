@@ -70,7 +70,7 @@ describe("COMMAND INFO", () => {
       "*1 *10 $4 eval :-3 ~3 +noscript +no_mandatory_keys +movablekeys :0 :0 :0 ~2 +@slow " +
         "+@scripting ~0 ~1 %3 $5 flags ~3 +RW +access +update $12 begin_search %2 $4 type $5 index " +
         "$4 spec %1 $5 index :2 $9 find_keys %2 $4 type $6 keynum $4 spec %3 $9 keynumidx :0 " +
-        "$8 firstkey :1 $7 keystep :1 *0 ",
+        "$8 firstkey :1 $7 keystep :1 ~0 ",
     );
   });
 
