@@ -5,7 +5,8 @@
  * thread can be sent, and only `Config` turns texts into numbers, once per change.
  */
 
-export type Parsed = { ok: true; text: string } | { ok: false; error: string };
+/** `about`: what the error is about, where its words do not say it. */
+export type Parsed = { ok: true; text: string } | { ok: false; error: string; about?: string };
 
 /** One line CONFIG REWRITE puts into the file; unforced, only where the file names it already. */
 export type RewriteLine = { line: string; force: boolean };
@@ -68,8 +69,8 @@ export function good(text: string): Parsed {
   return { ok: true, text };
 }
 
-export function bad(error: string): Parsed {
-  return { ok: false, error };
+export function bad(error: string, about?: string): Parsed {
+  return about === undefined ? { ok: false, error } : { ok: false, error, about };
 }
 
 /** The one line of a directive with a plain value. */
@@ -77,11 +78,13 @@ export function plainLine(name: string, text: string, standard: string): Rewrite
   return [{ line: `${name} ${text}`, force: text !== standard }];
 }
 
+export const NOT_YET = "not supported yet";
+
 /**
  * Why a valid value is refused, or null. The caller has named the directive.
  */
 export function refusal(row: Directive, text: string): string | null {
   if (row.support === "accepted" || text === row.default) return null;
   if (row.support === "works" && (row.only === undefined || row.only.includes(text))) return null;
-  return row.sensitive === true ? "not supported yet" : `'${text}' is not supported yet`;
+  return row.sensitive === true ? NOT_YET : `'${text}' is not supported yet`;
 }

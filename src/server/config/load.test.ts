@@ -203,10 +203,10 @@ describe("what is refused, with its place", () => {
     refused({ argv: ["--port", "1", "2"] }, "command line: port: wrong number of arguments");
     refused(withFile("port 1 # one"), "r.conf line 1: port: wrong number of arguments");
     refused(withFile('logfile "x'), "r.conf line 1: unbalanced quotes");
-    refused({ argv: ["--dir", "nope"] }, "command line: dir: No such file or directory");
+    refused({ argv: ["--dir", "nope"] }, "command line: dir: /srv/nope: No such file or directory");
     refused(
       withFile("dir a.conf", { files: { "a.conf": "" } }),
-      "r.conf line 1: dir: Not a directory",
+      "r.conf line 1: dir: /srv/a.conf: Not a directory",
     );
     refused({ argv: ["--save", "60"] }, "command line: save: Invalid save parameters");
   });
@@ -218,7 +218,11 @@ describe("what is refused, with its place", () => {
 
   test("what is not supported yet, unless a later layer takes it back", () => {
     const aof = withFile("port 1\nappendonly yes\nsave 60 1");
-    refused(aof, "r.conf line 2: appendonly: 'yes' is not supported yet");
+    refused(
+      aof,
+      "r.conf line 2: appendonly: 'yes' is not supported yet; " +
+        "r.conf line 3: save: '60 1' is not supported yet",
+    );
     refused(
       { ...aof, env: { ZEROHOP_APPENDONLY: "no" } },
       "r.conf line 3: save: '60 1' is not supported yet",
@@ -239,6 +243,10 @@ describe("what is refused, with its place", () => {
     );
     refused(withFile("user default on"), "r.conf line 1: user: not supported yet");
     refused(withFile("loadmodule x.so"), "r.conf line 1: loadmodule: not supported yet");
+    refused(
+      withFile("user a on\nuser b on\nrequirepass x"),
+      "r.conf line 2: user: not supported yet; r.conf line 3: requirepass: not supported yet",
+    );
   });
 
   test("save adds up over lines and layers, and an empty one begins anew", () => {

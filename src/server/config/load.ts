@@ -12,7 +12,7 @@ import { INCLUDE_DEPTH_MAX } from "../../limits.ts";
 import { checkConfig } from "./checks.ts";
 import { type CommandLine, HELP, parseCommandLine } from "./command-line.ts";
 import { Config } from "./config.ts";
-import { refusal } from "./directive.ts";
+import { NOT_YET, refusal } from "./directive.ts";
 import { environmentSettings, PREFIX, variableName } from "./environment.ts";
 import type { ConfigSource } from "./host.ts";
 import { hasWildcard, matchingPaths } from "./path-glob.ts";
@@ -37,6 +37,7 @@ type State = {
   renameCommand: RenameCommand;
   /** By the directive's own name. */
   texts: Map<string, string>;
+  /** Of the last setting; also of what is no directive of ours, which is refused at the end. */
   places: Map<string, Place>;
 };
 
@@ -89,18 +90,22 @@ function readLayers(state: State, line: CommandLine & { kind: "run" }): Outcome 
   return null;
 }
 
-/** The rules between directives, then what is not supported, in the order it was set. */
+/**
+ * The rules between directives, then all that is not supported, in the order it was set: whoever
+ * brings a file of Redis is told once.
+ */
 function finish(state: State): Outcome {
   const { config, texts, places } = state;
   config.apply([...texts].map(([name, text]) => ({ name, text })));
   const broken = checkConfig(config);
   if (broken !== null) return broken;
+  const refused: string[] = [];
   for (const [name, place] of places) {
-    const named = findDirective(name) as Named;
-    const refused = refusal(named.row, config.text(name));
-    if (refused !== null) return `${place}: ${name}: ${refused}`;
+    const named = findDirective(name);
+    const reason = named === undefined ? NOT_YET : refusal(named.row, config.text(name));
+    if (reason !== null) refused.push(`${place}: ${name}: ${reason}`);
   }
-  return null;
+  return refused.length === 0 ? null : refused.join("; ");
 }
 
 /** `from` is the place of the include, or empty. */
@@ -150,7 +155,8 @@ function setByWords(state: State, place: Place, words: readonly string[], depth:
     case "user":
     case "loadmodule":
     case "sentinel":
-      return `${place}: ${name}: not supported yet`;
+      setPlace(state, name, place);
+      return null;
     default:
       return `${place}: unknown directive "${given}"${unknownHint(place, given)}`;
   }
@@ -192,12 +198,19 @@ function setValue(
   const adding = state.texts.has(row.name);
   const context = state.config.parseContext(current, adding, currentDir(state));
   const parsed = row.type.parse(words, context);
-  if (!parsed.ok) return `${place}: ${name}: ${parsed.error}`;
+  if (!parsed.ok) {
+    const about = parsed.about === undefined ? "" : `${parsed.about}: `;
+    return `${place}: ${name}: ${about}${parsed.error}`;
+  }
   state.texts.set(row.name, parsed.text);
-  // Set anew, so that the order is that of the last setting.
-  state.places.delete(row.name);
-  state.places.set(row.name, place);
+  setPlace(state, row.name, place);
   return null;
+}
+
+/** Set anew, so that the order is that of the last setting. */
+function setPlace({ places }: State, name: string, place: Place): void {
+  places.delete(name);
+  places.set(name, place);
 }
 
 /** `zerohop --port 7000 my.conf`: the file is taken for a second value. */

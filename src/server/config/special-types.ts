@@ -182,7 +182,7 @@ export const directory: ValueType = {
   parse([word = ""], context) {
     const path = context.resolve(word);
     const error = context.directoryError(path);
-    return error === null ? good(path) : bad(error);
+    return error === null ? good(path) : bad(error, path);
   },
   rewrite(name, text) {
     return [{ line: `${name} ${quote(text)}`, force: true }];
