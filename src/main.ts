@@ -52,6 +52,12 @@ function fail(text: string): never {
   process.exit(1);
 }
 
+/** As `fail`, also into the log if that is a file, since the reason is looked for there. */
+function failStarting(config: Config, reason: string): never {
+  if (config.logfile !== "") writeLog(config, "warning", reason);
+  fail(`zerohop: ${reason}`);
+}
+
 function loadConfig(names: CommandNames): Config {
   const source = {
     ...systemConfigHost(),
@@ -82,7 +88,10 @@ function prepareFiles(config: Config): void {
   }
 }
 
-/** Holds the process id as long as the process runs. A server can do without, so it only warns. */
+/**
+ * Holds the process id from when every port is bound, so that a start that fails leaves the file of
+ * the server that has the ports, until the process ends. A server can do without: it only warns.
+ */
 function writePidFile(config: Config): void {
   if (config.pidfile === "") return;
   const path = resolve(toPath(config.pidfile));
@@ -140,12 +149,12 @@ function heapLimit(threads: number): number {
 }
 
 /** The memory that threads share beside the heap. */
-function sharedState(options: Parameters<typeof makeSharedState>[0]): SharedState {
+function sharedState(config: Config, options: Parameters<typeof makeSharedState>[0]): SharedState {
   try {
     return makeSharedState(options);
   } catch (error) {
     if (error instanceof RangeError) {
-      fail("zerohop: the system has no memory for the tables of clients and counters");
+      failStarting(config, "the system has no memory for the tables of clients and counters");
     }
     throw error;
   }
@@ -155,7 +164,7 @@ function sharedState(options: Parameters<typeof makeSharedState>[0]): SharedStat
  * The first chunk. Where the address space is bounded it is made smaller, so that the threads have
  * room: Node ends the process where it finds none for one of them.
  */
-function firstChunks(shared: SharedState): Chunks {
+function firstChunks(config: Config, shared: SharedState): Chunks {
   const perThread = nodeVersion() >= 2200 ? THREAD_ADDRESS_BYTES_22 : THREAD_ADDRESS_BYTES;
   const room = addressSpaceLeft() - shared.threads * perThread;
   const makeBuffer = (bytes: number): SharedArrayBuffer | null =>
@@ -163,7 +172,7 @@ function firstChunks(shared: SharedState): Chunks {
   const chunks = firstChunk(shared, { waiting: systemWaiting, makeBuffer });
   if (chunks === null) {
     const limited = Number.isFinite(room) ? `, with ulimit -v and ${shared.threads} threads` : "";
-    fail(`zerohop: memory-chunk: the system has no memory for a first chunk${limited}`);
+    failStarting(config, `memory-chunk: the system has no memory for a first chunk${limited}`);
   }
   return chunks;
 }
@@ -181,7 +190,7 @@ function sharedPort(): boolean {
 function nodeIdOf(config: Config): string {
   if (config.owners === 0) return randomHex(20);
   const id = loadOrMakeNodeId(systemConfigHost(), config.dir, randomHex);
-  if (!id.ok) fail(`zerohop: ${id.error}`);
+  if (!id.ok) failStarting(config, id.error);
   return id.nodeId;
 }
 
@@ -207,7 +216,9 @@ function clientPlaces(config: Config): { most: number; warning: string } {
   const admin = config.adminPort === 0 ? 0 : HTTP_CONNECTIONS_MAX;
   const own = DESCRIPTORS_OWN + DESCRIPTORS_PER_THREAD * config.threads + config.owners + admin;
   const most = files - own;
-  if (most < 1) fail(`zerohop: the system allows ${files} open files, and ${own + 1} are needed`);
+  if (most < 1) {
+    failStarting(config, `the system allows ${files} open files, and ${own + 1} are needed`);
+  }
   if (config.maxclients <= most) return { most, warning: "" };
   const warning =
     `Current maximum open files is ${files}. maxclients has been reduced to ${most} to compensate ` +
@@ -267,12 +278,11 @@ async function main(): Promise<void> {
   const names = new CommandNames(serverCommands().top.map(({ name }) => name));
   const config = loadConfig(names);
   prepareFiles(config);
-  writePidFile(config);
   const nodeId = nodeIdOf(config);
   const clock = new SystemClock();
   const places = clientPlaces(config);
   const clientRows = Math.min(Math.max(config.maxclients, CLIENT_ROWS), places.most);
-  const shared = sharedState({
+  const shared = sharedState(config, {
     threads: config.threads,
     shards: config.shards,
     commands: COMMANDS.length,
@@ -284,7 +294,7 @@ async function main(): Promise<void> {
     random: entropy,
     checked: isChecked(),
   });
-  const chunks = firstChunks(shared);
+  const chunks = firstChunks(config, shared);
   const oomScoreBefore = startOomScore(config);
   const identity = { runId: randomHex(20), nodeId, startedMs: clock.unixMs, oomScoreBefore };
   const supervisor = new Supervisor({
@@ -310,6 +320,7 @@ async function main(): Promise<void> {
       fillSlots(new Int32Array(shared.slots), nodes);
       return nodes;
     },
+    bound: () => writePidFile(config),
     openAdmin:
       config.adminPort === 0
         ? null
@@ -328,7 +339,7 @@ async function main(): Promise<void> {
   try {
     await supervisor.start();
   } catch (error) {
-    if (error instanceof BindError) fail(`zerohop: ${error.message}`);
+    if (error instanceof BindError) failStarting(config, error.message);
     throw error;
   }
   logWildcards(config);

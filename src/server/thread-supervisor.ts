@@ -79,6 +79,8 @@ export type Plan = {
   facts(tcpPort: number, ownerPorts: number[], acceptMode: string): ServerFacts;
   /** Owner nodes by their ports, null without owners. Fills the slots. */
   nodes(ownerPorts: number[]): TopologyNode[] | null;
+  /** Everything is bound, and nobody is served yet. */
+  bound(): void;
   /** Null without an admin port. */
   openAdmin: ((view: AdminView) => Promise<AdminPort>) | null;
 };
@@ -150,6 +152,7 @@ export class Supervisor {
       for (const hub of this.hubs) hub.close();
       throw error;
     }
+    plan.bound();
     // Until a listener is handed over, its connections are passed one by one.
     for (const bound of this.bound) {
       onConnection(bound.server, (handle) => this.pass(bound, handle));
@@ -452,13 +455,19 @@ export class Supervisor {
   }
 
   private startFailed(text: string): never {
-    process.stderr.write(`zerohop: ${text}\n`);
+    this.logFailure(text);
     process.exit(1);
   }
 
   private threadFailed(thread: number, text: string): void {
-    process.stderr.write(`zerohop: thread ${thread} failed: ${text}\n`);
+    this.logFailure(`thread ${thread} failed: ${text}`);
     process.kill(process.pid, "SIGABRT");
+  }
+
+  /** On standard error, and in the log where that is a file. */
+  private logFailure(text: string): void {
+    if (this.config.logfile !== "") this.log("warning", text);
+    process.stderr.write(`zerohop: ${text}\n`);
   }
 
   log(level: "debug" | "verbose" | "notice" | "warning", text: string): void {

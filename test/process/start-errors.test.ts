@@ -1,6 +1,6 @@
 /** What goes wrong at start: one line on standard error that names the culprit, and exit code 1. */
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
 import { after, describe, test } from "node:test";
@@ -92,6 +92,9 @@ describe("a start that cannot be", needsOurs(), () => {
       const name = (args[0] as string).slice(2);
       assert.match(await refusal(["--port", "auto", ...args]), new RegExp(name));
     }
+    const conf = file("redis.conf", "port auto\ndaemonize yes\nsupervised systemd\n");
+    const places = /redis\.conf line 2: daemonize: .* yet; \S+redis\.conf line 3: supervised: /;
+    assert.match(await refusal([conf]), places);
   });
 
   test("a configuration file that is not there or cannot be read", async () => {
@@ -110,6 +113,19 @@ describe("a start that cannot be", needsOurs(), () => {
     const line = await refusal(["--port", String(port), "--bind", "127.0.0.1"]);
     assert.match(line, new RegExp(`${port}`));
     assert.match(line, /address already in use; set another, or auto for any free one$/);
+    await closeServer(holder);
+  });
+
+  test("a second server leaves the first one's pid file, and says why in its own log", async () => {
+    const port = await freePort();
+    const holder = await holdPort(port, "127.0.0.1");
+    const pidfile = file("first.pid", "1\n");
+    const logfile = path.join(folder, "second.log");
+    const files = ["--pidfile", pidfile, "--logfile", logfile];
+    const line = await refusal(["--port", String(port), "--bind", "127.0.0.1", ...files]);
+    assert.equal(readFileSync(pidfile, "utf8"), "1\n");
+    const log = readFileSync(logfile, "utf8");
+    assert.ok(log.trimEnd().endsWith(`# ${line.replace("zerohop: ", "")}`), log);
     await closeServer(holder);
   });
 
