@@ -102,6 +102,38 @@ describe("arguments of a method", () => {
     refused("get", [runInNewContext("new Int8Array(2)")], /^argument 1 is an Int8Array/);
   });
 
+  test("bytes are what they are, whatever their class says", () => {
+    class Longer extends Uint8Array {
+      override get length(): number {
+        return 100_000;
+      }
+      override get byteLength(): number {
+        throw new Error("asked");
+      }
+    }
+    class Named extends Uint8Array {
+      override get [Symbol.toStringTag](): "Uint8Array" {
+        throw new Error("asked");
+      }
+    }
+    class Other extends Float64Array {
+      // @ts-expect-error it is no name of its own
+      override get [Symbol.toStringTag](): string {
+        return "Uint8Array";
+      }
+    }
+    store.set("k", new Longer([1, 2, 3]));
+    assert.deepEqual(store.getBuffer("k"), Buffer.from([1, 2, 3]));
+    store.set(new Named([107]), new Longer(70_000));
+    assert.equal(store.strlen("k"), 70_000);
+    store.del("k");
+    refused("set", ["k", new Other(3)], /^argument 2 is an Other: a string, /);
+    refused("set", ["k", Object.create(Uint8Array.prototype)], /^argument 2 is a Uint8Array: /);
+    const floats = Object.setPrototypeOf(new Float64Array(3), Uint8Array.prototype) as Uint8Array;
+    refused("set", ["k", floats], /^argument 2 is a Uint8Array: /);
+    assert.equal(store.exists("k"), 0);
+  });
+
   test("pairs are an object, a Map or a list of pairs", () => {
     refused("mset", [], /^pairs are undefined: an object, a Map or a list of \[key, value\]$/);
     refused("mset", ["a", "1"], /^pairs are a string/);

@@ -7,6 +7,7 @@
  *   null         null                                booleans      boolean
  *   arrays, sets Array                               maps          Map
  *   errors       thrown as StoreError; within an array, the StoreError itself
+ *   text that is longer than a string can be      StoreError, code TOOLONG
  */
 import type { Reply, SharedBytes } from "../protocol/reply.ts";
 import { StoreError } from "./errors.ts";
@@ -36,6 +37,9 @@ const FORMAT_BYTES = 4;
 /** Digits of a number that is certainly safe. */
 const SAFE_DIGITS = 15;
 const SHORT_TEXT_MAX = 16;
+const LOOP_BYTES_MAX = 32;
+/** No shorter text is too long for a string. */
+const LONG_TEXT_BYTES = 1 << 28;
 
 type Utf8Slice = { utf8Slice(this: Uint8Array, start: number, end: number): string };
 const { utf8Slice } = Buffer.prototype as unknown as Utf8Slice;
@@ -44,55 +48,64 @@ const char = String.fromCharCode;
 /** Bytes as text: UTF-8, as `TextDecoder` reads it. */
 export function textOf(b: Uint8Array, start: number, end: number): string {
   const n = end - start;
-  if (n > SHORT_TEXT_MAX) return utf8Slice.call(b, start, end);
+  if (n > SHORT_TEXT_MAX)
+    return n > LONG_TEXT_BYTES ? longText(b, start, end) : utf8Slice.call(b, start, end);
   for (let i = start; i < end; i++) {
     if ((b[i] as number) > 127) return utf8Slice.call(b, start, end);
   }
   return shortText(b, start, n);
 }
 
-/** Up to SHORT_TEXT_MAX bytes of ASCII. A call with the characters takes a third of a slice. */
-function shortText(b: Uint8Array, at: number, n: number): string {
-  if (n >= 8) {
-    const head = char(
-      b[at]!,
-      b[at + 1]!,
-      b[at + 2]!,
-      b[at + 3]!,
-      b[at + 4]!,
-      b[at + 5]!,
-      b[at + 6]!,
-      b[at + 7]!,
-    );
-    return n === 8 ? head : head + fewChars(b, at + 8, n - 8);
+/** Whether it is too long depends on V8 and on how many characters the bytes make. */
+function longText(b: Uint8Array, start: number, end: number): string {
+  try {
+    return utf8Slice.call(b, start, end);
+  } catch (cause) {
+    const { code } = cause as { code?: unknown };
+    if (code !== "ERR_STRING_TOO_LONG") throw cause;
+    const bytes = `TOOLONG A text of ${end - start} bytes is longer than a string can be`;
+    throw new StoreError(`${bytes}; getBuffer and callBuffer return bytes`, { cause });
   }
-  return fewChars(b, at, n);
 }
 
-function fewChars(b: Uint8Array, i: number, n: number): string {
-  switch (n) {
-    case 0:
-      return "";
-    case 1:
-      return char(b[i]!);
-    case 2:
-      return char(b[i]!, b[i + 1]!);
-    case 3:
-      return char(b[i]!, b[i + 1]!, b[i + 2]!);
-    case 4:
-      return char(b[i]!, b[i + 1]!, b[i + 2]!, b[i + 3]!);
-    case 5:
-      return char(b[i]!, b[i + 1]!, b[i + 2]!, b[i + 3]!, b[i + 4]!);
-    case 6:
-      return char(b[i]!, b[i + 1]!, b[i + 2]!, b[i + 3]!, b[i + 4]!, b[i + 5]!);
-    case 7:
-      return char(b[i]!, b[i + 1]!, b[i + 2]!, b[i + 3]!, b[i + 4]!, b[i + 5]!, b[i + 6]!);
-    default:
-      return (
-        char(b[i]!, b[i + 1]!, b[i + 2]!, b[i + 3]!) +
-        char(b[i + 4]!, b[i + 5]!, b[i + 6]!, b[i + 7]!)
-      );
-  }
+/**
+ * Up to SHORT_TEXT_MAX bytes of ASCII. One call with all characters takes half of a slice, and makes
+ * nothing but the string: characters joined by + leave their parts to the collector, and a rope.
+ */
+function shortText(b: Uint8Array, i: number, n: number): string {
+  if (n === 0) return "";
+  const c0 = b[i]!;
+  if (n === 1) return char(c0);
+  const c1 = b[i + 1]!;
+  if (n === 2) return char(c0, c1);
+  const c2 = b[i + 2]!;
+  if (n === 3) return char(c0, c1, c2);
+  const c3 = b[i + 3]!;
+  if (n === 4) return char(c0, c1, c2, c3);
+  const c4 = b[i + 4]!;
+  if (n === 5) return char(c0, c1, c2, c3, c4);
+  const c5 = b[i + 5]!;
+  if (n === 6) return char(c0, c1, c2, c3, c4, c5);
+  const c6 = b[i + 6]!;
+  if (n === 7) return char(c0, c1, c2, c3, c4, c5, c6);
+  const c7 = b[i + 7]!;
+  if (n === 8) return char(c0, c1, c2, c3, c4, c5, c6, c7);
+  const c8 = b[i + 8]!;
+  if (n === 9) return char(c0, c1, c2, c3, c4, c5, c6, c7, c8);
+  const c9 = b[i + 9]!;
+  if (n === 10) return char(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9);
+  const c10 = b[i + 10]!;
+  if (n === 11) return char(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10);
+  const c11 = b[i + 11]!;
+  if (n === 12) return char(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11);
+  const c12 = b[i + 12]!;
+  if (n === 13) return char(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12);
+  const c13 = b[i + 13]!;
+  if (n === 14) return char(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13);
+  const c14 = b[i + 14]!;
+  if (n === 15) return char(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14);
+  const c15 = b[i + 15]!;
+  return char(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15);
 }
 
 export class ReplyReader {
@@ -262,10 +275,17 @@ export class ReplyReader {
     const end = start + length;
     start += skip;
     if (!asBuffers) return textOf(source, start, end);
-    const bytes = Buffer.allocUnsafe(end - start);
-    bytes.set(source.subarray(start, end));
-    return bytes;
+    return bytesOf(source, start, end);
   }
+}
+
+function bytesOf(source: Uint8Array, start: number, end: number): Buffer {
+  const n = end - start;
+  const bytes = Buffer.allocUnsafe(n);
+  // A view of the source costs more than a few bytes one by one.
+  if (n > LOOP_BYTES_MAX) bytes.set(source.subarray(start, end));
+  else for (let i = 0; i < n; i++) bytes[i] = source[start + i] as number;
+  return bytes;
 }
 
 function integerOf(line: string): number | bigint {

@@ -48,10 +48,22 @@ export function commandName(name: string): CommandName {
   return (start << 16) | namesEnd;
 }
 
-/** True for one that was made in another context of `node:vm` too, which is no instance of ours. */
+/** A getter of every typed array, whatever its class says of itself. */
+function trueGetter<T>(name: string | symbol): (of: object) => T | undefined {
+  const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
+  const { get } = Object.getOwnPropertyDescriptor(typedArray, name) as { get(): T | undefined };
+  return (of) => get.call(of);
+}
+
+const trueName = trueGetter<string>(Symbol.toStringTag);
+const trueLength = trueGetter<number>("length");
+
+/**
+ * True for one that was made in another context of `node:vm` too, which is no instance of ours.
+ * Neither this nor what is read of it runs code of the caller's.
+ */
 function isUint8Array(word: unknown): word is Uint8Array {
-  if (!ArrayBuffer.isView(word)) return false;
-  return (word as { [Symbol.toStringTag]?: string })[Symbol.toStringTag] === "Uint8Array";
+  return typeof word === "object" && word !== null && trueName(word) === "Uint8Array";
 }
 
 /**
@@ -111,9 +123,8 @@ export class RequestWriter {
 
   add(word: Word): void {
     if (typeof word === "string") this.addText(word);
-    else if (word instanceof Uint8Array) this.addBytes(word);
-    else if (typeof word === "number" || typeof word === "bigint") this.addText(String(word));
     else if (isUint8Array(word)) this.addBytes(word);
+    else if (typeof word === "number" || typeof word === "bigint") this.addText(String(word));
     else this.refuse(word);
   }
 
@@ -162,7 +173,7 @@ export class RequestWriter {
   }
 
   private addBytes(bytes: Uint8Array): void {
-    const { length } = bytes;
+    const length = trueLength(bytes) as number;
     if (length > BIG_ARGUMENT_BYTES) {
       this.addBig(length, (to, at) => to.set(firstOf(bytes, length), at));
       return;
