@@ -48,15 +48,50 @@ function resident(): number {
   return residentBytes;
 }
 
+/** Reads a file; the machine keeps its memory. */
+let machineBytes = 0;
+
+/** What is asked for is read when it is asked for, and once: each part is a call of the system. */
+class SystemUsage implements Usage {
+  #processor: CpuTime | null = null;
+  #residentBytes = -1;
+  #mainThread: CpuTime | null | undefined;
+
+  get userSeconds(): number {
+    return this.#cpuTime().userSeconds;
+  }
+
+  get systemSeconds(): number {
+    return this.#cpuTime().systemSeconds;
+  }
+
+  get residentBytes(): number {
+    if (this.#residentBytes < 0) this.#residentBytes = resident();
+    return this.#residentBytes;
+  }
+
+  get systemMemoryBytes(): number {
+    machineBytes ||= totalmem();
+    return machineBytes;
+  }
+
+  get mainThread(): CpuTime | null {
+    if (this.#mainThread === undefined) this.#mainThread = mainThread();
+    return this.#mainThread;
+  }
+
+  #cpuTime(): CpuTime {
+    if (this.#processor === null) {
+      const { user, system } = process.cpuUsage();
+      this.#processor = { userSeconds: user / 1e6, systemSeconds: system / 1e6 };
+    }
+    return this.#processor;
+  }
+}
+
+/** Usage from now on: of a moment, ask for all parts at once. */
 export function systemUsage(): Usage {
-  const { user, system } = process.cpuUsage();
-  return {
-    userSeconds: user / 1e6,
-    systemSeconds: system / 1e6,
-    residentBytes: resident(),
-    systemMemoryBytes: totalmem(),
-    mainThread: mainThread(),
-  };
+  return new SystemUsage();
 }
 
 /** Files and sockets that the process has open; 0 where that is not known. */

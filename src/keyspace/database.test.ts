@@ -94,6 +94,24 @@ test("freeing the records of a flushed database leaves the counts of the new one
   t.check();
 });
 
+test("bytes of a range of slots are those of its slots", () => {
+  const t = new TestStore({ commands: STRING_COMMANDS });
+  const { db } = t;
+  assert.equal(db.slotRangeBytes(0, 16383), 0);
+  for (let i = 0; i < 200; i++) t.call("SET", `key:${i}`, "x".repeat(i));
+  for (const [first, last] of [
+    [0, 16383],
+    [0, 0],
+    [16383, 16383],
+    [100, 9000],
+  ] as const) {
+    let bytes = 0;
+    for (let slot = first; slot <= last; slot++) bytes += db.slotBytes(slot);
+    assert.equal(db.slotRangeBytes(first, last), bytes, `${first}-${last}`);
+  }
+  assert.ok(db.slotRangeBytes(0, 16383) > 20_000);
+});
+
 test("a key that expires is told of and counted as expired, but is no change", () => {
   const t = new TestStore({ commands: STRING_COMMANDS });
   t.call("SET", "k", "v", "PX", "10");

@@ -640,6 +640,18 @@ export class Database extends Records {
     return ((this.cells[this.base + ROOT_UNITS_AT + slot] as number) >>> 0) * 8;
   }
 
+  /** Bytes of the records in slots `first` to `last`, both included. */
+  slotRangeBytes(first: number, last: number): number {
+    if (!this.attach()) return 0;
+    const { cells } = this;
+    const end = this.base + ROOT_UNITS_AT + last;
+    let units = 0;
+    for (let at = this.base + ROOT_UNITS_AT + first; at <= end; at++) {
+      units += (cells[at] as number) >>> 0;
+    }
+    return units * 8;
+  }
+
   /** Takes all keys out of the database. All shards are locked. Returns the block of roots. */
   detachRoots(): number {
     return Atomics.exchange(this.store.control, this.row, 0);

@@ -175,14 +175,18 @@ export class Stats {
   }
 
   sum(name: StatName): number {
+    const { all, rows } = this;
     let sum = 0;
-    for (let row = 0; row < this.rows; row++) sum += this.of(row, name);
+    for (let row = 0, at = statIndex(name); row < rows; row++, at += ROW) sum += all[at] as number;
     return sum;
   }
 
   most(name: StatName): number {
+    const { all, rows } = this;
     let most = 0;
-    for (let row = 0; row < this.rows; row++) most = Math.max(most, this.of(row, name));
+    for (let row = 0, at = statIndex(name); row < rows; row++, at += ROW) {
+      most = Math.max(most, all[at] as number);
+    }
     return most;
   }
 

@@ -74,6 +74,8 @@ export class CommandStats {
       sum.rejected += this.all[at + REJECTED] as number;
       sum.failed += this.all[at + FAILED] as number;
     }
+    // Most commands are never called.
+    if (sum.calls === 0) return sum;
     // Rows with few calls may have none that was timed.
     const mean = this.meanUsec(command, first, end) ?? this.meanUsec(command, 0, this.rows) ?? 0;
     sum.usec = mean * sum.calls;

@@ -98,8 +98,7 @@ export class InfoView {
   #dataset(first: number, last: number): number {
     let bytes = 0;
     for (const db of this.server.store.databases) {
-      if (!hasKeys(db)) continue;
-      for (let slot = first; slot <= last; slot++) bytes += db.slotBytes(slot);
+      if (hasKeys(db)) bytes += db.slotRangeBytes(first, last);
     }
     return bytes;
   }
