@@ -69,7 +69,7 @@ function longText(b: Uint8Array, start: number, end: number): string {
 }
 
 /**
- * Up to SHORT_TEXT_MAX bytes of ASCII. One call with all characters takes half of a slice, and makes
+ * Up to SHORT_TEXT_MAX bytes of ASCII. One call with all characters takes half of a slice and makes
  * nothing but the string: characters joined by + leave their parts to the collector, and a rope.
  */
 function shortText(b: Uint8Array, i: number, n: number): string {
