@@ -12,9 +12,9 @@ function pages(reason: string | null): AdminPages {
 
 function ask(
   path: string,
-  { method = "GET", accept = "", reason = null as string | null } = {},
+  { method = "GET", host = "localhost:7090", accept = "", reason = null as string | null } = {},
 ): Promise<HttpAnswer> {
-  return Promise.resolve(answer(pages(reason), { method, path, accept }));
+  return Promise.resolve(answer(pages(reason), { method, path, host, accept }));
 }
 
 test("alive says that the process is there, ready that it serves", async () => {
@@ -47,4 +47,38 @@ test("other paths are not found, other methods not allowed where there is a page
     }
   }
   assert.equal((await ask("/other", { method: "POST" })).status, 404);
+});
+
+test("a name that somebody may own is not answered, whatever is asked", async () => {
+  const own = [
+    "",
+    "localhost",
+    "LocalHost:7090",
+    "zerohop.localhost:80",
+    "127.0.0.1",
+    "10.1.2.3:9",
+  ];
+  for (const host of [...own, "[::1]", "[::1]:7090", "[fe80::1%eth0]:7090", "127.0.0.1:"]) {
+    assert.equal((await ask("/metrics", { host })).status, 200, host);
+  }
+  const foreign = [
+    "evil.example",
+    "evil.example:7090",
+    "localhost.evil.example",
+    "127.0.0.1.evil.example:7090",
+    "evillocalhost",
+    "evil@localhost",
+    "localhost:7090.evil.example",
+    "localhost.",
+    "127.0.0.1, evil.example",
+    "7f000001.example",
+    "[::1].evil.example",
+  ];
+  for (const host of foreign) {
+    for (const path of ["/", "/metrics", "/livez", "/readyz", "/other"]) {
+      const { status, text } = await ask(path, { host });
+      assert.equal(status, 421, `${host} ${path}`);
+      assert.ok(!text.includes(host));
+    }
+  }
 });

@@ -19,6 +19,8 @@ export type HttpRequest = {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
+  /** The header Host, or empty: HTTP/1.0 needs none. */
+  readonly host: string;
   /** The header Accept, or empty. */
   readonly accept: string;
 };
@@ -82,7 +84,8 @@ async function respond(
   const question = url.indexOf("?");
   const path = question < 0 ? url : url.slice(0, question);
   try {
-    send(response, await answerer({ method, path, accept: headers.accept ?? "" }));
+    const { host = "", accept = "" } = headers;
+    send(response, await answerer({ method, path, host, accept }));
   } catch (error) {
     // A fault of ours in what is only looked at: the server goes on, the log has it.
     failed(error);
