@@ -139,6 +139,9 @@ export const GLOB_STARS_MAX = 1000;
 
 // RDB files and DUMP payloads.
 
+/** The largest double below 2^63: later times of expiry are kept as this. */
+export const EXPIRY_MS_MAX: number = 2 ** 63 - 1024;
+
 /** `rdb-write-version` when it is not said: what Redis 7.0 and later load. */
 export const RDB_VERSION_DEFAULT = 10;
 /** The latest version that is read: Redis 7.4's. */

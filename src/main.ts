@@ -17,6 +17,7 @@ import { writeLog, writeLogPicture } from "./env/log.ts";
 import { systemOomScore } from "./env/oom-score.ts";
 import { isChecked, processFacts } from "./env/process-facts.ts";
 import { addressSpaceLeft, openFilesMax } from "./env/process-limits.ts";
+import { connectionsRefusal } from "./env/stream-binding.ts";
 import { makeSharedBuffer, SystemClock, systemRandom, systemWaiting } from "./env/system.ts";
 import {
   CHUNKS_MAX,
@@ -277,6 +278,7 @@ function takeSignals(supervisor: Supervisor): void {
 async function main(): Promise<void> {
   const names = new CommandNames(serverCommands().top.map(({ name }) => name));
   const config = loadConfig(names);
+  if (connectionsRefusal !== null) fail(`zerohop: ${connectionsRefusal}`);
   prepareFiles(config);
   const nodeId = nodeIdOf(config);
   const clock = new SystemClock();

@@ -6,6 +6,7 @@ import { chmodSync } from "node:fs";
 import { createServer, type ListenOptions } from "node:net";
 import { onConnection } from "./handle-pipe.ts";
 import type { AcceptedHandle } from "./socket-link.ts";
+import { connectionsRefusal } from "./stream-binding.ts";
 import { makeWayForSocket } from "./unix-path.ts";
 
 export type Place = {
@@ -32,6 +33,7 @@ export async function listenAt(
   accepted: (handle: AcceptedHandle) => void,
 ): Promise<Listening> {
   const { path, port, host, backlog } = place;
+  if (connectionsRefusal !== null) throw new Error(connectionsRefusal);
   // Exclusive: within a cluster of Node's processes, this one shares nothing with the others.
   const options: ListenOptions =
     path === "" ? { port, host, backlog, exclusive: true } : { path, backlog, exclusive: true };

@@ -24,8 +24,31 @@ export function binding(name: string): unknown {
   return internal.binding(name);
 }
 
-const stream = binding("stream_wrap") as StreamBinding;
-const { WriteWrap, streamBaseState, kLastWriteWasAsync, kLastWriteErr } = stream;
+/** Under --permission Node denies its bindings. A store needs none as long as nobody connects. */
+function streamBinding(): StreamBinding | null {
+  try {
+    return binding("stream_wrap") as StreamBinding;
+  } catch (error) {
+    if ((error as { code?: string }).code !== "ERR_ACCESS_DENIED") throw error;
+    return null;
+  }
+}
+
+/** In its place, where nothing is ever written. */
+const NOTHING: StreamBinding = {
+  WriteWrap: class {
+    oncomplete: WriteRequest["oncomplete"] = null;
+  },
+  streamBaseState: new Int32Array(1),
+  kLastWriteWasAsync: 0,
+};
+
+const stream = streamBinding();
+const { WriteWrap, streamBaseState, kLastWriteWasAsync, kLastWriteErr } = stream ?? NOTHING;
+
+/** Why this process cannot have connections; null if it can. */
+export const connectionsRefusal: string | null =
+  stream === null ? "Node's --permission denies process.binding, which connections need" : null;
 
 export function newWriteRequest(): WriteRequest {
   return new WriteWrap();

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { after, describe, test } from "node:test";
 import { executable } from "../support/build.ts";
-import { needsOurs } from "../support/environment.ts";
+import { needsOurs, restricted } from "../support/environment.ts";
 import {
   closeServer,
   freePort,
@@ -46,6 +46,17 @@ describe("a start that cannot be", needsOurs(), () => {
     assert.match(line, /3/);
     const environment = { ZEROHOP_NOSUCH: "1" };
     assert.match(await refusal(["--port", "auto"], { environment }), /ZEROHOP_NOSUCH/);
+  });
+
+  test("a process that may not have connections", async () => {
+    const words = [...restricted(), await executable(), "--port", "auto"];
+    const { code, stdout, stderr } = await runProgram(process.execPath, words);
+    assert.equal(code, 1, stdout);
+    const lines = stderr
+      .trimEnd()
+      .split("\n")
+      .filter((line) => line.startsWith("zerohop: "));
+    assert.match(lines.join("\n"), /^zerohop: Node's --permission denies [^\n]*$/, stderr);
   });
 
   const badValues: readonly (readonly [string, ...string[]])[] = [

@@ -66,3 +66,9 @@ function findRoot(from: string): string {
   if (parent === from) throw new Error("no package.json above the tests");
   return findRoot(parent);
 }
+
+/** Words for Node that let a program read files and nothing else. */
+export function restricted(): string[] {
+  const isStable = process.allowedNodeEnvironmentFlags.has("--permission");
+  return [isStable ? "--permission" : "--experimental-permission", "--allow-fs-read=*"];
+}

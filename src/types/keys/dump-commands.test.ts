@@ -140,6 +140,10 @@ for (const shards of SHARD_COUNTS) {
       t.call("SET", "a", "1");
       assert.equal(t.call("RESTORE", "a", "9223372036854775807", ten, "REPLACE"), OK);
       assert.equal(t.call("EXISTS", "a"), integer(0));
+      // The nearest double to this is 2^63, which no reply can hold.
+      assert.equal(t.call("RESTORE", "a", "9223372036854775807", ten, "ABSTTL"), OK);
+      assert.equal(t.call("PEXPIRETIME", "a"), ":9223372036854774784\r\n");
+      assert.equal(t.call("PEXPIREAT", "a", "9223372036854775807", "GT"), integer(0));
       t.check();
     });
 

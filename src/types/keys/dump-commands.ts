@@ -12,7 +12,7 @@ import { addInt64, fromNumber, int64, int64ToNumber } from "../../base/int64.ts"
 import { newRdbString, readRdbString } from "../../base/rdb-string.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import { type Database, NO_EXPIRY_MS } from "../../keyspace/database.ts";
-import { RDB_VERSION_MAX } from "../../limits.ts";
+import { EXPIRY_MS_MAX, RDB_VERSION_MAX } from "../../limits.ts";
 import { BUSYKEY, OOM, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { rdbStringParts, restoreString } from "../string/rdb-value.ts";
@@ -145,11 +145,15 @@ function expiryOrReply(db: Database, args: Args, isAbsolute: boolean, reply: Rep
     reply.error(BAD_TTL);
     return Number.NaN;
   }
-  if ((hi === 0 && lo === 0) || isAbsolute) return int64ToNumber(hi, lo);
+  if ((hi === 0 && lo === 0) || isAbsolute) return expiryMs(hi, lo);
   fromNumber(db.store.now);
   // Redis: a sum beyond 2^63 wraps around, to a time long past.
   if (!addInt64(hi, lo, int64.hi, int64.lo)) return 1;
-  return int64ToNumber(int64.hi, int64.lo);
+  return expiryMs(int64.hi, int64.lo);
+}
+
+function expiryMs(hi: number, lo: number): number {
+  return Math.min(int64ToNumber(hi, lo), EXPIRY_MS_MAX);
 }
 
 /** True if the payload holds a value that can be restored, which is then in `value`. */

@@ -10,6 +10,7 @@ import { addInt64, fromNumber, int64, int64ToNumber, scaleInt64 } from "../../ba
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { NO_EXPIRY_MS } from "../../keyspace/database.ts";
+import { EXPIRY_MS_MAX } from "../../limits.ts";
 import { invalidExpire, OOM, unsupportedOption } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { int64OrReply } from "./numbers.ts";
@@ -23,9 +24,6 @@ const LT: number = 1 << 3;
 const NX_WITH_OTHERS = "ERR NX and XX, GT or LT options at the same time are not compatible";
 const GT_WITH_LT = "ERR GT and LT options at the same time are not compatible";
 const DIFFERS = "Times beyond 2^53 milliseconds are kept to the nearest double.";
-
-/** The largest double below 2^63: what later times are kept as. */
-const TIME_MAX: number = 2 ** 63 - 1024;
 
 type Unit = { name: string; isSeconds: boolean; isAbsolute: boolean };
 
@@ -69,7 +67,7 @@ function timeOrReply(db: Database, args: Args, unit: Unit, reply: Reply): number
     reply.error(invalidExpire(unit.name));
     return Number.NaN;
   }
-  return Math.min(int64ToNumber(int64.hi, int64.lo), TIME_MAX);
+  return Math.min(int64ToNumber(int64.hi, int64.lo), EXPIRY_MS_MAX);
 }
 
 /** Redis: no expiry counts as the latest possible one for GT and LT. */

@@ -12,6 +12,7 @@ import {
   scaleInt64,
 } from "../../base/int64.ts";
 import type { Database } from "../../keyspace/database.ts";
+import { EXPIRY_MS_MAX } from "../../limits.ts";
 import { invalidExpire, NOT_AN_INTEGER, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 
@@ -28,9 +29,6 @@ export const PX_AT: number = 1 << 8;
 const TIMES = EX | PX | EX_AT | PX_AT;
 export const ABSOLUTE: number = EX_AT | PX_AT;
 const IN_SECONDS = EX | EX_AT;
-
-/** The largest double below 2^63: what later times are stored as. */
-const TIME_MAX = 2 ** 63 - 1024;
 
 /** What `parseOptionsOrReply` read last. */
 export type Options = {
@@ -107,7 +105,7 @@ export function expiryOrReply(
   }
   const isPositive = int64.hi > 0 || (int64.hi === 0 && int64.lo > 0);
   if (isPositive && toUnixMs(db, flag)) {
-    return Math.min(int64ToNumber(int64.hi, int64.lo), TIME_MAX);
+    return Math.min(int64ToNumber(int64.hi, int64.lo), EXPIRY_MS_MAX);
   }
   reply.error(invalidExpire(name));
   return 0;
