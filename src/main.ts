@@ -72,6 +72,7 @@ function loadConfig(names: CommandNames): Config {
     process.exit(0);
   }
   if (loaded.kind === "error") fail(loaded.message);
+  if (connectionsRefusal !== null) fail(`zerohop: ${connectionsRefusal}`);
   return loaded.config;
 }
 
@@ -278,7 +279,6 @@ function takeSignals(supervisor: Supervisor): void {
 async function main(): Promise<void> {
   const names = new CommandNames(serverCommands().top.map(({ name }) => name));
   const config = loadConfig(names);
-  if (connectionsRefusal !== null) fail(`zerohop: ${connectionsRefusal}`);
   prepareFiles(config);
   const nodeId = nodeIdOf(config);
   const clock = new SystemClock();
