@@ -21,7 +21,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 import {
   declarationPath,
   type Entry,
@@ -65,6 +65,39 @@ function banner(entry: Entry): string {
   return lines.join("\n");
 }
 
+/** Bundles get what this module exports, not what it is computed from. */
+const COMPUTED = "src/command-names.ts";
+
+/** What a module without side effects exports, as the source of a module: its values are JSON's. */
+async function computed(path: string): Promise<string> {
+  const result = await build({
+    absWorkingDir: root,
+    bundle: true,
+    entryPoints: [path],
+    format: "esm",
+    logLevel: "warning",
+    platform: "node",
+    write: false,
+  });
+  const source = Buffer.from(result.outputFiles[0]?.contents ?? []).toString("base64");
+  const values = (await import(`data:text/javascript;base64,${source}`)) as object;
+  return Object.entries(values)
+    .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`)
+    .join("");
+}
+
+function computedModule(contents: string): Plugin {
+  const path = join(root, COMPUTED);
+  return {
+    name: "computed",
+    setup(builder) {
+      builder.onLoad({ filter: /\.ts$/ }, (file) =>
+        file.path === path ? { contents } : undefined,
+      );
+    },
+  };
+}
+
 async function bundle(entry: Entry): Promise<void> {
   const executable = entry.bin !== undefined;
   const result = await build({
@@ -79,6 +112,7 @@ async function bundle(entry: Entry): Promise<void> {
     outfile: join(dist, `${entry.name}.js`),
     packages: entry.bundles === true ? "bundle" : "external",
     platform: "node",
+    plugins: [computedModule(names)],
     sourcemap: "linked",
     target: "node20.19",
     write: false,
@@ -154,6 +188,7 @@ if (!bundlesOnly && problems.length > 0) {
 if (entries.length === 0) {
   fail(["none of the entries of scripts/entries.ts exists"]);
 }
+const names = await computed(COMPUTED);
 await Promise.all(entries.map(bundle));
 if (!bundlesOnly && entries.some((entry) => entry.subpath !== undefined)) {
   declarations();

@@ -5,23 +5,19 @@
 import { type FigureSource, Figures } from "./admin/figures.ts";
 import { type Format, MetricsPage } from "./admin/metrics-page.ts";
 import { answer } from "./admin/routes.ts";
-import { CommandTable } from "./command/lookup.ts";
-import type { CommandSpec } from "./command/spec.ts";
 import { errorText } from "./env/config-host.ts";
 import { makeHttpServer } from "./env/http-server.ts";
 import type { AdminPort } from "./server/thread-supervisor.ts";
 
 export type AdminWorld = {
-  readonly figures: Omit<FigureSource, "commands">;
-  readonly commands: readonly CommandSpec[];
+  readonly figures: FigureSource;
   /** Null when clients are served, else why they are not. */
   notReady(): string | null;
   log(level: "warning", text: string): void;
 };
 
 export function openAdmin(world: AdminWorld): AdminPort {
-  const commands = new CommandTable(world.commands).list.map(({ name }) => name);
-  const figures = new Figures({ ...world.figures, commands });
+  const figures = new Figures(world.figures);
   const pages = new Map<Format, MetricsPage>();
   const pageOf = (format: Format): MetricsPage => {
     const page = pages.get(format) ?? new MetricsPage(figures, format);

@@ -9,7 +9,7 @@ import { fillSlots, ownerNodes } from "./cluster/shard-owners/layout.ts";
 import { loadOrMakeNodeId } from "./cluster/shard-owners/meta-file.ts";
 import { CommandNames } from "./command/renames.ts";
 import type { ServerFacts } from "./command/session.ts";
-import { COMMANDS, serverCommands } from "./commands.ts";
+import { COMMAND_NAMES } from "./command-names.ts";
 import { memoryLimit } from "./env/cgroup.ts";
 import { errorText, systemConfigHost, toPath } from "./env/config-host.ts";
 import { entropy, randomHex } from "./env/entropy.ts";
@@ -249,6 +249,7 @@ async function openAdmin(
       shared,
       chunks,
       config,
+      commands: COMMAND_NAMES,
       versions: {
         version: VERSION,
         redis_version: REDIS_VERSION,
@@ -260,7 +261,6 @@ async function openAdmin(
       nextChunk: () => view.nextChunk(),
       nodes: () => view.nodes(),
     },
-    commands: COMMANDS,
     notReady: () => view.notReady(),
     log: (level, text) => writeLog(config, level, text),
   });
@@ -277,7 +277,7 @@ function takeSignals(supervisor: Supervisor): void {
 }
 
 async function main(): Promise<void> {
-  const names = new CommandNames(serverCommands().top.map(({ name }) => name));
+  const names = new CommandNames(COMMAND_NAMES.filter((name) => !name.includes("|")));
   const config = loadConfig(names);
   prepareFiles(config);
   const nodeId = nodeIdOf(config);
@@ -287,7 +287,7 @@ async function main(): Promise<void> {
   const shared = sharedState(config, {
     threads: config.threads,
     shards: config.shards,
-    commands: COMMANDS.length,
+    commands: COMMAND_NAMES.length,
     clientRows,
     owners: config.owners,
     chunkBytes: config.memoryChunk,
