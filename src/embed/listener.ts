@@ -5,7 +5,7 @@
  */
 import { errorText } from "../env/config-host.ts";
 import type { Link, LinkHandler } from "../env/env.ts";
-import { type Listening, listenAt, type Place } from "../env/listen.ts";
+import { type Listener as Listening, listenTcp, listenUnix } from "../env/listen.ts";
 import { type AcceptedHandle, SocketLink } from "../env/socket-link.ts";
 import { systemTimers, whenRung } from "../env/system.ts";
 import { UNIX_PATH_BYTES_MAX } from "../limits.ts";
@@ -90,6 +90,15 @@ class GuardedLink implements Link {
   }
 }
 
+export type Place = {
+  /** A unix socket; empty for TCP. */
+  readonly path: string;
+  readonly permissions: number;
+  readonly host: string;
+  readonly port: number;
+  readonly backlog: number;
+};
+
 export class Listener implements Ending {
   listening: Listening | null = null;
   private readonly thread: StoreThread;
@@ -111,7 +120,11 @@ export class Listener implements Ending {
     }
     let listening: Listening;
     try {
-      listening = await listenAt(place, (handle) => this.connected(handle));
+      const accepted = (handle: AcceptedHandle): void => this.connected(handle);
+      listening =
+        place.path === ""
+          ? await listenTcp({ ...place, ipv6Only: false, reusePort: false }, accepted)
+          : await listenUnix(place, accepted);
     } catch (error) {
       const isTaken = place.path === "" && (error as { code?: string }).code === "EADDRINUSE";
       const hint = isTaken ? "; without port the system chooses one" : "";

@@ -90,8 +90,8 @@ export class Store extends Database {
       path,
       permissions: config.unixsocketPerm,
     });
-    const { host, port } = await listener.open();
-    if (path !== "") return { host, port, path, url: `unix:${path}` };
+    const { address: host, port } = await listener.open();
+    if (path !== "") return { host: "", port, path, url: `unix:${path}` };
     const shown = host.includes(":") ? `[${host}]` : host;
     return { host, port, url: `redis://${shown}:${port}` };
   }

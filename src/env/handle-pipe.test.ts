@@ -5,16 +5,11 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import {
-  HandleHub,
-  type HandleSender,
-  onConnection,
-  PASS_CONNECTION,
-  receiveHandles,
-} from "./handle-pipe.ts";
+import { HandleHub, type HandleSender, PASS_CONNECTION, receiveHandles } from "./handle-pipe.ts";
+import { listenTcp } from "./listen.ts";
 import type { AcceptedHandle } from "./socket-link.ts";
 
 const PRLIMIT = "/usr/bin/prlimit";
@@ -24,33 +19,30 @@ const TEXT = { encoding: "utf8" } as const;
 type Arrival = { kind: number; owner: number; handle: AcceptedHandle | null };
 
 /** Both ends of a pipe, here in one thread. */
-async function makePipe(arrived: (arrival: Arrival) => void): Promise<HandleSender> {
-  const hub = new HandleHub();
-  return new Promise((resolve, reject) => {
-    hub.listen(resolve).then(() => {
-      receiveHandles(hub.path, (kind, owner, handle) => arrived({ kind, owner, handle }));
-    }, reject);
+function makePipe(arrived: (arrival: Arrival) => void): Promise<HandleSender> {
+  return new Promise((resolve) => {
+    const hub = new HandleHub(resolve);
+    receiveHandles(hub.path, (kind, owner, handle) => arrived({ kind, owner, handle }));
   });
 }
 
 /** Accepts `count` connections and calls `run` with their handles. */
-function accept(count: number, run: (handles: AcceptedHandle[]) => void): Promise<Socket[]> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      const clients: Socket[] = [];
-      const handles: AcceptedHandle[] = [];
-      onConnection(server, (handle) => {
-        handles.push(handle);
-        if (handles.length < count) return;
-        server.close();
-        run(handles);
-        resolve(clients);
-      });
-      for (let n = 0; n < count; n++) clients.push(connect(port, "127.0.0.1"));
-    });
+async function accept(count: number, run: (handles: AcceptedHandle[]) => void): Promise<Socket[]> {
+  const place = { host: "127.0.0.1", port: 0, backlog: 16, ipv6Only: false, reusePort: false };
+  const handles: AcceptedHandle[] = [];
+  let allCame = (): void => {};
+  const all = new Promise<void>((resolve) => {
+    allCame = resolve;
   });
+  const listener = await listenTcp(place, (handle) => {
+    handles.push(handle);
+    if (handles.length === count) allCame();
+  });
+  const clients = Array.from({ length: count }, () => connect(listener.port, "127.0.0.1"));
+  await all;
+  listener.close();
+  run(handles);
+  return clients;
 }
 
 function arrivalOf(count: number, arrivals: readonly Arrival[]): Promise<void> {
@@ -65,14 +57,13 @@ function arrivalOf(count: number, arrivals: readonly Arrival[]): Promise<void> {
   });
 }
 
-test("a pipe has a name of its own and leaves nothing on disk", async () => {
+test("a pipe has a name of its own and leaves nothing on disk", () => {
   // Others of this machine have folders there whose names begin so.
   const ofThisProcess = (): string[] =>
     readdirSync(tmpdir()).filter((name) => name.startsWith(`zerohop-${process.pid}-`));
   const before = ofThisProcess();
-  const hubs = Array.from({ length: 20 }, () => new HandleHub());
+  const hubs = Array.from({ length: 20 }, () => new HandleHub(() => {}));
   assert.equal(new Set(hubs.map(({ path }) => path)).size, 20, "two have the same name");
-  await Promise.all(hubs.map((hub) => hub.listen(() => {})));
   const during = ofThisProcess();
   for (const hub of hubs) hub.close();
   if (process.platform !== "linux") return;

@@ -5,10 +5,10 @@
  *
  * A message is 4 bytes with one handle: kind, owner + 1 (u16, 0 for the plain port), spare.
  */
-import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomHex } from "./entropy.ts";
+import { type ListeningHandle, listenPath } from "./listen.ts";
 import type { AcceptedHandle } from "./socket-link.ts";
 import { binding, lastWriteWasAsync, newWriteRequest } from "./stream-binding.ts";
 
@@ -16,11 +16,6 @@ export const PASS_CONNECTION = 1;
 export const PASS_UNIX_CONNECTION = 2;
 export const PASS_LISTENER = 3;
 export const PASS_UNIX_LISTENER = 4;
-
-export type ListeningHandle = AcceptedHandle & {
-  onconnection: ((status: number, handle: AcceptedHandle | undefined) => void) | null;
-  listen(backlog: number): number;
-};
 
 type PipeHandle = AcceptedHandle & {
   open(fd: number): number;
@@ -74,28 +69,19 @@ export class HandleSender {
  */
 export class HandleHub {
   readonly path: string;
-  private readonly server: Server = createServer();
+  private readonly listener: ListeningHandle;
 
-  constructor() {
+  /** Calls `connected` once. Throws the system's error. */
+  constructor(connected: (sender: HandleSender) => void) {
     this.path = hubPath(`zerohop-${process.pid}-${randomHex(6)}`);
-  }
-
-  /** Resolves when the path may be given to the thread; calls `connected` once. */
-  listen(connected: (sender: HandleSender) => void): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.server.once("error", reject);
-      this.server.listen(this.path, () => {
-        onConnection(this.server, (handle) => {
-          connected(new HandleSender(handle));
-          this.close();
-        });
-        resolve();
-      });
+    this.listener = listenPath(this.path, 1, (handle) => {
+      connected(new HandleSender(handle));
+      this.close();
     });
   }
 
   close(): void {
-    this.server.close();
+    this.listener.close();
   }
 }
 
@@ -131,22 +117,4 @@ export function receiveHandles(
   };
   const status = pipe.connect(request, path);
   if (status !== 0) throw new Error(`cannot connect to the acceptor: ${status}`);
-}
-
-/** Takes accepted handles of a listening server as they are, before Node wraps them. */
-export function onConnection(server: Server, accepted: (handle: AcceptedHandle) => void): void {
-  takeConnections(listeningHandle(server), accepted);
-}
-
-export function listeningHandle(server: Server): ListeningHandle {
-  return (server as unknown as { _handle: ListeningHandle })._handle;
-}
-
-export function takeConnections(
-  listener: ListeningHandle,
-  accepted: (handle: AcceptedHandle) => void,
-): void {
-  listener.onconnection = (status, handle) => {
-    if (status === 0 && handle !== undefined) accepted(handle);
-  };
 }

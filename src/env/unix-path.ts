@@ -5,7 +5,6 @@
  * one that nobody listens on: without its path a server that runs can be reached no more.
  */
 import { lstatSync, statSync, unlinkSync } from "node:fs";
-import { connect } from "node:net";
 import { dirname } from "node:path";
 
 /** Removes a socket that an earlier server has left. Rejects when none can be made there. */
@@ -19,8 +18,12 @@ export async function makeWayForSocket(path: string): Promise<void> {
   unlinkSync(path);
 }
 
-/** Whether somebody listens there, or may: only a refusal says that nobody does. */
+/**
+ * Whether somebody listens there, or may: only a refusal says that nobody does. The module that it
+ * takes is loaded here, since most servers have no unix socket.
+ */
 function isServed(path: string): Promise<boolean> {
+  const { connect } = process.getBuiltinModule("node:net");
   return new Promise((resolve) => {
     const probe = connect({ path }, () => {
       probe.destroy();

@@ -20,13 +20,12 @@ import type { ListenError, ListenPlace, ServerFacts } from "../command/session.t
 import { systemConfigHost } from "../env/config-host.ts";
 import type { LoopUse } from "../env/env.ts";
 import {
-  type ListeningHandle,
   PASS_LISTENER,
   PASS_UNIX_CONNECTION,
   PASS_UNIX_LISTENER,
   receiveHandles,
-  takeConnections,
 } from "../env/handle-pipe.ts";
+import { type ListeningHandle, takeConnections } from "../env/listen.ts";
 import { writeLog } from "../env/log.ts";
 import { type OomScoreFile, systemOomScore } from "../env/oom-score.ts";
 import { type AcceptedHandle, SocketLink } from "../env/socket-link.ts";

@@ -2,11 +2,11 @@
  * What a process listens on, bound by the supervisor before anything serves.
  */
 
-import { chmodSync } from "node:fs";
-import { createServer, type ListenOptions, type Server } from "node:net";
+import type { Server } from "node:net";
 import { errorText, toPath } from "../env/config-host.ts";
 import { entropy } from "../env/entropy.ts";
-import { makeWayForSocket } from "../env/unix-path.ts";
+import { type Listener, listenTcp, listenUnix } from "../env/listen.ts";
+import type { AcceptedHandle } from "../env/socket-link.ts";
 import {
   OWNER_PORT_TRIES,
   OWNER_PORTS_FROM,
@@ -15,26 +15,30 @@ import {
 } from "../limits.ts";
 import { AUTO_PORT, type Config } from "./config/config.ts";
 
-/** A bound listener: owner's port, or -1 for the plain one. */
-export type Bound = { server: Server; owner: number; isUnix: boolean; port: number };
+/** What a listener is for: an owner's port, or -1. */
+export type Purpose = { readonly owner: number; readonly isUnix: boolean };
+
+export type Bound = Purpose & { readonly listener: Listener };
+
+/** Connections, from the moment that one can arrive. */
+export type Connected = (purpose: Purpose, handle: AcceptedHandle) => void;
 
 /** A start error: one line for the user. */
 export class BindError extends Error {}
 
-function listen(options: ListenOptions, make: () => Server = createServer): Promise<Server> {
+type Opened = { readonly port: number; close(): void };
+
+/** The listener of a server of Node's. */
+function listenFor(server: Server, host: string, port: number, backlog: number): Promise<Opened> {
   return new Promise((resolve, reject) => {
-    const server = make();
     server.once("error", reject);
-    server.listen(options, () => {
+    server.listen({ host, port, backlog, ipv6Only: host.includes(":") }, () => {
       server.removeListener("error", reject);
-      resolve(server);
+      const address = server.address();
+      const bound = typeof address === "object" && address !== null ? address.port : 0;
+      resolve({ port: bound, close: () => server.close() });
     });
   });
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 /** Where the admin port listens: it is for this machine only. */
@@ -57,37 +61,25 @@ function isMissing(error: unknown): boolean {
   return code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT" || code === "EPROTONOSUPPORT";
 }
 
-type BindPlan = {
-  config: Config;
-  reusePort: boolean;
-  bind: readonly string[];
-  make?: () => Server;
-};
+type Open<T> = (host: string, port: number) => Promise<T>;
 
 /** Binds one port on every address of `bind`. Port 0 is chosen by the first address. */
-async function bindPort(
-  plan: BindPlan,
+async function bindPort<T extends Opened>(
   directive: string,
   port: number,
-  owner: number,
-): Promise<Bound[]> {
-  const bound: Bound[] = [];
+  bind: readonly string[],
+  open: Open<T>,
+): Promise<T[]> {
+  const opened: T[] = [];
   let chosen = port;
-  for (const { host, optional } of addresses(plan.bind)) {
+  for (const { host, optional } of addresses(bind)) {
     try {
-      const options: ListenOptions & { reusePort?: boolean } = {
-        host,
-        port: chosen,
-        backlog: plan.config.tcpBacklog,
-        ipv6Only: host.includes(":"),
-      };
-      if (plan.reusePort) options.reusePort = true;
-      const server = await listen(options, plan.make);
-      chosen = portOf(server);
-      bound.push({ server, owner, isUnix: false, port: chosen });
+      const listener = await open(host, chosen);
+      chosen = listener.port;
+      opened.push(listener);
     } catch (error) {
       if (optional && isMissing(error)) continue;
-      closeAll(bound);
+      for (const listener of opened) listener.close();
       const { code } = error as { code?: string };
       const isPort = code === "EADDRINUSE" || code === "EACCES";
       const what = isPort ? `${directive} ${chosen}` : `bind ${host}`;
@@ -95,9 +87,33 @@ async function bindPort(
       throw new BindError(`${what}: ${lowerFirst(errorText(error))}${hint}`);
     }
   }
-  if (bound.length === 0)
+  if (opened.length === 0)
     throw new BindError(`${directive} ${port}: no address of bind is available`);
-  return bound;
+  return opened;
+}
+
+type BindPlan = {
+  config: Config;
+  reusePort: boolean;
+  bind: readonly string[];
+  connected: Connected;
+};
+
+/** A port for clients; `owner` is -1 for the plain one. */
+async function bindClientPort(
+  plan: BindPlan,
+  directive: string,
+  port: number,
+  owner: number,
+): Promise<Bound[]> {
+  const purpose: Purpose = { owner, isUnix: false };
+  const { reusePort, connected } = plan;
+  const backlog = plan.config.tcpBacklog;
+  const listeners = await bindPort(directive, port, plan.bind, (host, chosen) => {
+    const place = { host, port: chosen, backlog, ipv6Only: host.includes(":"), reusePort };
+    return listenTcp(place, (handle) => connected(purpose, handle));
+  });
+  return listeners.map((listener) => ({ ...purpose, listener }));
 }
 
 function lowerFirst(text: string): string {
@@ -105,14 +121,14 @@ function lowerFirst(text: string): string {
 }
 
 export function closeAll(bound: readonly Bound[]): void {
-  for (const { server } of bound) server.close();
+  for (const { listener } of bound) listener.close();
 }
 
 async function bindOwners(plan: BindPlan, first: number, count: number): Promise<Bound[]> {
   const bound: Bound[] = [];
   for (let i = 0; i < count; i++) {
     try {
-      bound.push(...(await bindPort(plan, "shard-owners-port", first + i, i)));
+      bound.push(...(await bindClientPort(plan, "shard-owners-port", first + i, i)));
     } catch (error) {
       closeAll(bound);
       throw error;
@@ -135,37 +151,33 @@ async function bindOwnersAnywhere(plan: BindPlan, count: number): Promise<Bound[
   throw new BindError(`shard-owners-port auto: found no ${count} free ports in a row`);
 }
 
-async function bindUnix(config: Config): Promise<Bound> {
+async function bindUnix(config: Config, connected: Connected): Promise<Bound> {
   const text = config.unixsocket;
-  const path = toPath(text);
   if (text.length > UNIX_PATH_BYTES_MAX) {
     throw new BindError(`unixsocket ${text}: longer than ${UNIX_PATH_BYTES_MAX} bytes`);
   }
+  const purpose: Purpose = { owner: -1, isUnix: true };
+  const { tcpBacklog: backlog, unixsocketPerm: permissions } = config;
   try {
-    await makeWayForSocket(path);
-    const server = await listen({ path, backlog: config.tcpBacklog });
-    if (config.unixsocketPerm !== 0) chmodSync(path, config.unixsocketPerm);
-    return { server, owner: -1, isUnix: true, port: 0 };
+    const place = { path: toPath(text), backlog, permissions };
+    const listener = await listenUnix(place, (handle) => connected(purpose, handle));
+    return { ...purpose, listener };
   } catch (error) {
     throw new BindError(`unixsocket ${text}: ${lowerFirst(errorText(error))}`);
   }
 }
 
-/** The plain port, 0 to have one chosen; several servers of it where threads can share it. */
-export async function bindPlain(wanted: {
-  config: Config;
-  bind: readonly string[];
-  port: number;
-  threads: number;
-  reusePort: boolean;
-}): Promise<Bound[]> {
-  const { config, bind, port, threads } = wanted;
-  const plan = { config, reusePort: wanted.reusePort && threads > 1, bind };
-  const bound = await bindPort(plan, "port", port, -1);
-  const chosen = bound[0]?.port ?? port;
+/** The plain port, 0 to have one chosen; several listeners of it where threads can share it. */
+export async function bindPlain(
+  wanted: BindPlan & { port: number; threads: number },
+): Promise<Bound[]> {
+  const { port, threads } = wanted;
+  const plan = { ...wanted, reusePort: wanted.reusePort && threads > 1 };
+  const bound = await bindClientPort(plan, "port", port, -1);
+  const chosen = bound[0]?.listener.port ?? port;
   try {
     for (let extra = 1; plan.reusePort && extra < threads; extra++) {
-      bound.push(...(await bindPort(plan, "port", chosen, -1)));
+      bound.push(...(await bindClientPort(plan, "port", chosen, -1)));
     }
   } catch (error) {
     closeAll(bound);
@@ -174,19 +186,24 @@ export async function bindPlain(wanted: {
   return bound;
 }
 
+export type BindAll = {
+  readonly config: Config;
+  readonly threads: number;
+  readonly reusePort: boolean;
+  readonly connected: Connected;
+  /** Makes what listens on the admin port, null if there is none. */
+  readonly makeAdmin: (() => Server) | null;
+};
+
 /** Binds all that the configuration names for clients. */
-async function bindClients(
-  config: Config,
-  threads: number,
-  reusePort: boolean,
-  bound: Bound[],
-): Promise<void> {
-  const alone = { config, reusePort: false, bind: config.bind };
+async function bindClients(wanted: BindAll, bound: Bound[]): Promise<void> {
+  const { config, threads, reusePort, connected } = wanted;
+  const { bind } = config;
+  const alone = { config, reusePort: false, bind, connected };
   const ownersTakePort = config.owners > 0 && config.port === config.ownersPort && config.port > 0;
   if (config.port !== 0 && !ownersTakePort) {
     const port = config.port === AUTO_PORT ? 0 : config.port;
-    const { bind } = config;
-    bound.push(...(await bindPlain({ config, bind, port, threads, reusePort })));
+    bound.push(...(await bindPlain({ ...alone, reusePort, port, threads })));
   }
   if (config.owners > 0) {
     const auto = config.ownersPort === AUTO_PORT;
@@ -196,28 +213,27 @@ async function bindClients(
         : await bindOwners(alone, config.ownersPort, config.owners)),
     );
   }
-  if (config.unixsocket !== "") bound.push(await bindUnix(config));
+  if (config.unixsocket !== "") bound.push(await bindUnix(config, connected));
 }
 
-export type BoundAll = { readonly clients: Bound[]; readonly admin: readonly Bound[] };
+export type BoundAll = {
+  readonly clients: Bound[];
+  /** The admin port as bound; 0 if there is none. */
+  readonly adminPort: number;
+};
 
-/**
- * Binds all that the configuration names, or throws BindError with nothing left bound. `makeAdmin`
- * makes what listens on the admin port, null if there is none.
- */
-export async function bindAll(
-  config: Config,
-  threads: number,
-  reusePort: boolean,
-  makeAdmin: (() => Server) | null,
-): Promise<BoundAll> {
+/** Binds all that the configuration names, or throws BindError with nothing left bound. */
+export async function bindAll(wanted: BindAll): Promise<BoundAll> {
+  const { config, makeAdmin } = wanted;
   const clients: Bound[] = [];
   try {
-    await bindClients(config, threads, reusePort, clients);
-    if (makeAdmin === null) return { clients, admin: [] };
-    const plan = { config, reusePort: false, bind: ADMIN_BIND, make: makeAdmin };
+    await bindClients(wanted, clients);
+    if (makeAdmin === null) return { clients, adminPort: 0 };
     const port = config.adminPort === AUTO_PORT ? 0 : config.adminPort;
-    return { clients, admin: await bindPort(plan, "admin-port", port, -1) };
+    const [first] = await bindPort("admin-port", port, ADMIN_BIND, (host, chosen) =>
+      listenFor(makeAdmin(), host, chosen, config.tcpBacklog),
+    );
+    return { clients, adminPort: first?.port ?? 0 };
   } catch (error) {
     closeAll(clients);
     throw error;

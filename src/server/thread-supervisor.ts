@@ -20,8 +20,6 @@ import { errorText } from "../env/config-host.ts";
 import {
   HandleHub,
   type HandleSender,
-  listeningHandle,
-  onConnection,
   PASS_CONNECTION,
   PASS_LISTENER,
   PASS_UNIX_CONNECTION,
@@ -38,7 +36,15 @@ import type { Change, Config } from "./config/config.ts";
 import { processTitle } from "./process-title.ts";
 import type { SharedState } from "./shared-state.ts";
 import type { ThreadOrder, ThreadServe, ThreadStart, ToSupervisor } from "./thread-host.ts";
-import { BindError, type Bound, bindAll, bindPlain, closeAll } from "./thread-listeners.ts";
+import {
+  BindError,
+  type Bound,
+  bindAll,
+  bindPlain,
+  type Connected,
+  closeAll,
+  type Purpose,
+} from "./thread-listeners.ts";
 import type { TopologyNode } from "./topology.ts";
 import { Watchdog } from "./watchdog.ts";
 
@@ -111,14 +117,16 @@ export class Supervisor {
   private serving = 0;
   private allServe: () => void = () => {};
   /** Connections that came before the threads could take them. */
-  private readonly early: { bound: Bound; handle: AcceptedHandle }[] = [];
+  private readonly early: { purpose: Purpose; handle: AcceptedHandle }[] = [];
+  /** Until a listener is handed over, its connections are passed one by one. */
+  private readonly connected: Connected = (purpose, handle) => this.pass(purpose, handle);
   private readonly hubs: HandleHub[] = [];
   /** Moves of the plain port, one after another. */
   private moves: Promise<void> = Promise.resolve();
   private closed = 0;
   private allClosed: () => void = () => {};
   private admin: AdminPort | null = null;
-  private adminBound: readonly Bound[] = [];
+  private adminPort = 0;
   /** For the admin port: chunks that threads made or dropped. */
   private readonly chunkMessages: ChunkMessage[] = [];
   private nodes: TopologyNode[] | null = null;
@@ -138,37 +146,46 @@ export class Supervisor {
 
   /** Binds and starts. Rejects with a BindError when something cannot be bound. */
   async start(): Promise<void> {
-    const { plan } = this;
     const connected = this.startWorkers();
     try {
-      if (plan.openAdmin !== null) this.admin = await plan.openAdmin(this.adminView());
-      const make = this.admin?.makeServer ?? null;
-      const bound = await bindAll(this.config, plan.shared.threads, plan.reusePort, make);
-      this.bound = bound.clients;
-      this.plain = { port: bound.clients.find(isPlain)?.port ?? 0, bind: this.config.bind };
-      this.adminBound = bound.admin;
+      await this.bindAll();
     } catch (error) {
       this.isEnding = true;
       for (const hub of this.hubs) hub.close();
       throw error;
     }
-    plan.bound();
-    // Until a listener is handed over, its connections are passed one by one.
-    for (const bound of this.bound) {
-      onConnection(bound.server, (handle) => this.pass(bound, handle));
-    }
+    this.plan.bound();
+    const serving = this.orderServing();
     await connected;
-    for (const { bound, handle } of this.early.splice(0)) this.pass(bound, handle);
-    await this.serve();
+    for (const { purpose, handle } of this.early.splice(0)) this.pass(purpose, handle);
+    await serving;
+    const addresses = this.addresses(this.ownerPorts());
+    this.handOver();
+    this.isReady = true;
+    this.showTitle();
+    this.log("notice", `Ready to accept connections ${addresses}`);
     systemTimers.every(WATCH_MS, () => this.watchdog.look());
+  }
+
+  private async bindAll(): Promise<void> {
+    const { plan, config, connected } = this;
+    if (plan.openAdmin !== null) this.admin = await plan.openAdmin(this.adminView());
+    const bound = await bindAll({
+      config,
+      threads: plan.shared.threads,
+      reusePort: plan.reusePort,
+      connected,
+      makeAdmin: this.admin?.makeServer ?? null,
+    });
+    this.bound = bound.clients;
+    this.plain = { port: bound.clients.find(isPlain)?.listener.port ?? 0, bind: config.bind };
+    this.adminPort = bound.adminPort;
   }
 
   private startWorkers(): Promise<unknown> {
     const { shared, chunks, threadUrl, config } = this.plan;
     const connections: Promise<void>[] = [];
     for (let thread = 0; thread < shared.threads; thread++) {
-      const hub = new HandleHub();
-      this.hubs.push(hub);
       const entry: Thread = { worker: null as unknown as Worker, sender: null, passed: 0 };
       this.threads.push(entry);
       let connected = (): void => {};
@@ -177,12 +194,10 @@ export class Supervisor {
           connected = resolve;
         }),
       );
-      const listening = hub
-        .listen((sender) => {
-          entry.sender = sender;
-          connected();
-        })
-        .catch((error) => this.startFailed(`pipe to thread ${thread}: ${errorText(error)}`));
+      const hub = this.openHub(thread, (sender) => {
+        entry.sender = sender;
+        connected();
+      });
       const start: ThreadStart = {
         shared,
         chunks,
@@ -199,9 +214,19 @@ export class Supervisor {
       };
       entry.worker = new Worker(threadUrl, { workerData: start, resourceLimits });
       this.watchWorker(entry.worker, thread);
-      connections.push(listening);
     }
     return Promise.all(connections);
+  }
+
+  private openHub(thread: number, connected: (sender: HandleSender) => void): HandleHub {
+    try {
+      const hub = new HandleHub(connected);
+      this.hubs.push(hub);
+      return hub;
+    } catch (error) {
+      this.logFailure(`pipe to thread ${thread}: ${errorText(error)}`);
+      process.exit(1);
+    }
   }
 
   private watchWorker(worker: Worker, thread: number): void {
@@ -218,22 +243,21 @@ export class Supervisor {
     });
   }
 
-  private async serve(): Promise<void> {
+  /** Resolves when all threads serve. */
+  private orderServing(): Promise<void> {
     const { plan, bound } = this;
-    const ownerPorts: number[] = [];
-    for (const { owner, port } of bound) if (owner >= 0) ownerPorts[owner] = port;
-    const plain = bound.find(({ owner, isUnix }) => owner < 0 && !isUnix);
-    const admin = this.adminBound[0];
+    const ownerPorts = this.ownerPorts();
+    const plain = bound.find(isPlain)?.listener.port;
     const several = this.threads.length > 1;
     const acceptMode = several ? (plan.reusePort ? "reuseport" : "acceptor") : "single";
-    const changes: Change[] = plain === undefined ? [] : shownPort("port", plain.port);
+    const changes: Change[] = plain === undefined ? [] : shownPort("port", plain);
     if (ownerPorts.length > 0) changes.push(...shownPort("shard-owners-port", ownerPorts[0] ?? 0));
-    if (admin !== undefined) changes.push(...shownPort("admin-port", admin.port));
+    if (this.adminPort > 0) changes.push(...shownPort("admin-port", this.adminPort));
     this.nodes = plan.nodes(ownerPorts);
     const message: ThreadServe = {
       kind: "serve",
       config: changes,
-      facts: plan.facts(plain?.port ?? 0, ownerPorts, acceptMode),
+      facts: plan.facts(plain ?? 0, ownerPorts, acceptMode),
       nodes: this.nodes,
       boundAddress: oneAddress(this.config),
       unixPath: this.config.unixsocket,
@@ -243,11 +267,13 @@ export class Supervisor {
       this.allServe = resolve;
     });
     for (const { worker } of this.threads) worker.postMessage(message);
-    await done;
-    this.handOver();
-    this.isReady = true;
-    this.showTitle();
-    this.log("notice", `Ready to accept connections ${this.addresses(ownerPorts, plain)}`);
+    return done;
+  }
+
+  private ownerPorts(): number[] {
+    const ports: number[] = [];
+    for (const { owner, listener } of this.bound) if (owner >= 0) ports[owner] = listener.port;
+    return ports;
   }
 
   private showTitle(): void {
@@ -256,15 +282,14 @@ export class Supervisor {
     setProcessTitle(processTitle(config, Number(config.get(["port"])[1])));
   }
 
-  private addresses(ownerPorts: readonly number[], plain: Bound | undefined): string {
+  private addresses(ownerPorts: readonly number[]): string {
     const host = oneAddress(this.config) || "127.0.0.1";
     const shown = host.includes(":") ? `[${host}]` : host;
     const parts: string[] = [];
-    if (plain !== undefined) parts.push(`tcp=${shown}:${plain.port}`);
+    if (this.plain.port !== 0) parts.push(`tcp=${shown}:${this.plain.port}`);
     if (ownerPorts.length > 0) parts.push(`owners=${shown}:${ownerPorts[0]}-${ownerPorts.at(-1)}`);
     if (this.config.unixsocket !== "") parts.push(`unix=${this.config.unixsocket}`);
-    const admin = this.adminBound[0];
-    if (admin !== undefined) parts.push(`admin=127.0.0.1:${admin.port}`);
+    if (this.adminPort > 0) parts.push(`admin=127.0.0.1:${this.adminPort}`);
     return parts.join(" ");
   }
 
@@ -278,7 +303,7 @@ export class Supervisor {
       if (bound.owner >= 0) thread = bound.owner % threads.length;
       else if (threads.length === 1) thread = 0;
       else if (plan.reusePort && !bound.isUnix) {
-        const address = JSON.stringify(bound.server.address());
+        const { address } = bound.listener;
         thread = perAddress.get(address) ?? 0;
         perAddress.set(address, thread + 1);
       }
@@ -288,7 +313,7 @@ export class Supervisor {
         continue;
       }
       const kind = bound.isUnix ? PASS_UNIX_LISTENER : PASS_LISTENER;
-      sender.send(kind, bound.owner, listeningHandle(bound.server), () => bound.server.close());
+      sender.send(kind, bound.owner, bound.listener.handle, () => bound.listener.close());
     }
     this.bound = stay;
   }
@@ -324,19 +349,18 @@ export class Supervisor {
 
   /** Listens on a port instead of the plain one of now; null, or what the log was told. */
   private async listenPlain(port: number, bind: readonly string[]): Promise<string | null> {
-    const { config, threads, plan } = this;
+    const { config, threads, plan, connected } = this;
     const before = this.bound.filter(isPlain);
     let fresh: Bound[] = [];
     try {
       const { reusePort } = plan;
-      const wanted = { config, bind, port, threads: threads.length, reusePort };
+      const wanted = { config, bind, port, threads: threads.length, reusePort, connected };
       if (port !== 0 && bind.length > 0) fresh = await bindPlain(wanted);
     } catch (error) {
       if (!(error instanceof BindError)) throw error;
       this.log("warning", error.message);
       return error.message;
     }
-    for (const bound of fresh) onConnection(bound.server, (handle) => this.pass(bound, handle));
     await this.closePlain(before);
     this.bound.push(...fresh);
     this.handOver();
@@ -361,10 +385,11 @@ export class Supervisor {
   }
 
   /** Passes a connection to its owner's thread, or to the one with the fewest. */
-  private pass(bound: Bound, handle: AcceptedHandle): void {
+  private pass(purpose: Purpose, handle: AcceptedHandle): void {
     const { threads } = this;
-    let thread = bound.owner % threads.length;
-    if (bound.owner < 0) {
+    const { owner, isUnix } = purpose;
+    let thread = owner % threads.length;
+    if (owner < 0) {
       thread = 0;
       let fewest = Number.POSITIVE_INFINITY;
       for (let t = 0; t < threads.length; t++) {
@@ -377,13 +402,13 @@ export class Supervisor {
     }
     const entry = threads[thread];
     if (entry?.sender == null) {
-      this.early.push({ bound, handle });
+      this.early.push({ purpose, handle });
       return;
     }
     // Those of owners arrive in rows of their own, and nobody chooses where they go.
-    if (bound.owner < 0) entry.passed++;
-    const kind = bound.isUnix ? PASS_UNIX_CONNECTION : PASS_CONNECTION;
-    entry.sender.send(kind, bound.owner, handle, () => handle.close());
+    if (owner < 0) entry.passed++;
+    const kind = isUnix ? PASS_UNIX_CONNECTION : PASS_CONNECTION;
+    entry.sender.send(kind, owner, handle, () => handle.close());
   }
 
   /** Connections of a thread, those on their way to it included. */
@@ -454,11 +479,6 @@ export class Supervisor {
     process.exit(0);
   }
 
-  private startFailed(text: string): never {
-    this.logFailure(text);
-    process.exit(1);
-  }
-
   private threadFailed(thread: number, text: string): void {
     this.logFailure(`thread ${thread} failed: ${text}`);
     process.kill(process.pid, "SIGABRT");
@@ -475,8 +495,8 @@ export class Supervisor {
   }
 }
 
-function isPlain(bound: Bound): boolean {
-  return bound.owner < 0 && !bound.isUnix;
+function isPlain({ owner, isUnix }: Bound): boolean {
+  return owner < 0 && !isUnix;
 }
 
 function shownPort(name: string, port: number): Change[] {

@@ -164,7 +164,12 @@ describe("listen", () => {
       code: "LISTEN",
       message: /longer than 107 bytes$/,
     });
-    await assert.rejects(store.listen({ port: 70_000 }), { code: "LISTEN" });
+    for (const bad of [70_000, -1, 1.5, Number.NaN]) {
+      await assert.rejects(store.listen({ port: bad }), {
+        code: "LISTEN",
+        message: `LISTEN 127.0.0.1:${bad}: a port is a whole number up to 65535`,
+      });
+    }
     await store.close();
   });
 
