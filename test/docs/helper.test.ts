@@ -10,7 +10,7 @@ import { needsOurs } from "../support/environment.ts";
 import { blocksOf, fileName } from "./pages.ts";
 import { Workshop } from "./workshop.ts";
 
-const HELPER = "start-zerohop.js";
+const HELPER = "start-zerohop.cjs";
 
 const PROGRAM = `import { startZeroHop } from "./${HELPER}";
 const server = await startZeroHop("--threads", "2");

@@ -21,6 +21,7 @@ const OPTIONS = {
   lib: ["es2024"],
   types: ["node"],
   allowImportingTsExtensions: true,
+  allowJs: true,
   skipLibCheck: true,
 };
 
@@ -44,14 +45,17 @@ function check(name: string, files: ReadonlyMap<string, string>): string {
   return run.stdout + run.stderr;
 }
 
+/** Programs in JavaScript are there for those that import them. */
 function filesOf(blocks: readonly Block[]): Map<string, string> {
-  return new Map(
+  const files = new Map<string, string>();
+  for (const block of blocks) {
+    const name = fileName(block);
     // `export {}`: a block without imports is a module all the same.
-    blocks.map((block) => [
-      fileName(block) ?? `line-${block.line}.ts`,
-      `${block.text}\nexport {};\n`,
-    ]),
-  );
+    if (block.language === "ts")
+      files.set(name ?? `line-${block.line}.ts`, `${block.text}\nexport {};\n`);
+    else if (block.language === "js" && name !== null) files.set(name, block.text);
+  }
+  return files;
 }
 
 describe("TypeScript blocks", () => {
@@ -63,8 +67,8 @@ describe("TypeScript blocks", () => {
   });
 
   for (const page of pages()) {
-    const blocks = blocksOf(page).filter(({ language }) => language === "ts");
-    if (blocks.length === 0) continue;
+    const blocks = blocksOf(page);
+    if (!blocks.some(({ language }) => language === "ts")) continue;
     test(page, async () => {
       await wholePackage();
       assert.equal(check(page.replaceAll(/\W/g, "-"), filesOf(blocks)), "");

@@ -206,6 +206,7 @@ async function runnable(file: string): Promise<string> {
   await build({
     bundle: true,
     entryPoints: [file],
+    external: ["*.cjs"],
     format: "esm",
     logLevel: "silent",
     outfile,
