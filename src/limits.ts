@@ -91,6 +91,9 @@ export const MAILBOX_WAITING_MAX: number = 256 * 1024 * 1024;
 export const MONITOR_LINE_MAX: number = 1024 * 1024 * 1024;
 /** `maxmemory-clients` below this counts as this, as in Redis. */
 export const CLIENT_MEMORY_MIN: number = 128 * 1024;
+/** Who wants a folder looks again at another that wants it too, and waits so long for answers. */
+export const FOLDER_LOCK_LOOK_MS = 20;
+export const FOLDER_LOCK_ANSWER_MS = 5000;
 /** Descriptors that a process needs besides those of its clients: so many and so many a thread. */
 export const DESCRIPTORS_OWN = 32;
 export const DESCRIPTORS_PER_THREAD = 12;

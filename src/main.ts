@@ -13,6 +13,7 @@ import { COMMAND_NAMES } from "./command-names.ts";
 import { memoryLimit } from "./env/cgroup.ts";
 import { errorText, systemConfigHost, toPath } from "./env/config-host.ts";
 import { entropy, randomHex } from "./env/entropy.ts";
+import { lockFolder } from "./env/folder-lock.ts";
 import { writeLog, writeLogPicture } from "./env/log.ts";
 import { systemOomScore } from "./env/oom-score.ts";
 import { isChecked, processFacts } from "./env/process-facts.ts";
@@ -189,8 +190,27 @@ function sharedPort(): boolean {
   return process.platform === "linux" && nodeVersion() >= 2212;
 }
 
-function nodeIdOf(config: Config): string {
+/** Two servers with one identity would be one node of the cluster with two addresses. */
+async function lockDir(config: Config): Promise<void> {
+  const lock = await lockFolder(toPath(config.dir));
+  if (lock.kind === "held") {
+    process.on("exit", () => lock.release());
+  } else if (lock.kind === "used") {
+    const owner = `a different server with shard-owners (process ${lock.processId})`;
+    failStarting(
+      config,
+      `Sorry, the directory ${config.dir} is already used by ${owner}. ` +
+        "Please make sure that different servers use different directories (dir).",
+    );
+  } else {
+    const reason = `dir ${config.dir} cannot be locked: ${lock.error}`;
+    writeLog(config, "warning", `${reason}. No other server with shard-owners may use it.`);
+  }
+}
+
+async function nodeIdOf(config: Config): Promise<string> {
   if (config.owners === 0) return randomHex(20);
+  await lockDir(config);
   const id = loadOrMakeNodeId(systemConfigHost(), config.dir, randomHex);
   if (!id.ok) failStarting(config, id.error);
   return id.nodeId;
@@ -280,7 +300,7 @@ async function main(): Promise<void> {
   const names = new CommandNames(COMMAND_NAMES.filter((name) => !name.includes("|")));
   const config = loadConfig(names);
   prepareFiles(config);
-  const nodeId = nodeIdOf(config);
+  const nodeId = await nodeIdOf(config);
   const clock = new SystemClock();
   const places = clientPlaces(config);
   const clientRows = Math.min(Math.max(config.maxclients, CLIENT_ROWS), places.most);

@@ -1,14 +1,14 @@
 /** Node ids: kept in the folder, the same over restarts and every change of layout. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, test } from "node:test";
 import { needsOurs } from "../support/environment.ts";
 import { startOwners } from "../support/owners.ts";
 import { removeFolder, temporaryFolder } from "../support/ports.ts";
 import { textOf } from "../support/resp-parser.ts";
-import { type Options, runZeroHop } from "../support/servers.ts";
+import { type Options, runZeroHop, startZeroHop } from "../support/servers.ts";
 
 async function idsOf(count: number, options: Options): Promise<string[]> {
   const owners = await startOwners(count, options);
@@ -19,6 +19,10 @@ async function idsOf(count: number, options: Options): Promise<string[]> {
   }
   await owners.stop();
   return ids;
+}
+
+function locksIn(dir: string): string[] {
+  return readdirSync(dir).filter((name) => name.startsWith("zerohop.lock."));
 }
 
 describe("node ids", needsOurs(), () => {
@@ -39,6 +43,30 @@ describe("node ids", needsOurs(), () => {
   test("differ between folders", async () => {
     const all = [...(await idsOf(3, {})), ...(await idsOf(3, {}))];
     assert.equal(new Set(all).size, 6);
+  });
+
+  test("are of one process at a time: a second server in the folder is refused", async () => {
+    const dir = temporaryFolder();
+    const owners = await startOwners(2, { dir });
+    const args = ["--port", "auto", "--shard-owners", "2", "--shard-owners-port", "auto"];
+    const refused = await runZeroHop([...args, "--dir", dir]);
+    assert.equal(refused.code, 1);
+    const { pid } = owners.server.child;
+    assert.equal(
+      refused.stderr,
+      `zerohop: Sorry, the directory ${dir} is already used by a different server with ` +
+        `shard-owners (process ${pid}). Please make sure that different servers use different ` +
+        "directories (dir).\n",
+    );
+    // Without owners there is no identity in the folder.
+    await (await startZeroHop({ dir })).stop();
+    const first = await owners.connect(0);
+    const nodeId = textOf((await first.call("CLUSTER", "MYID")).reply);
+    await owners.server.end("SIGKILL");
+    assert.equal(locksIn(dir).length, 1, "it is left");
+    assert.equal((await idsOf(2, { dir }))[0], nodeId);
+    assert.deepEqual(locksIn(dir), []);
+    removeFolder(dir);
   });
 
   test("a damaged or empty zerohop.meta stops the start and is named", async () => {
