@@ -26,55 +26,67 @@ export function splitInline(buffer: Uint8Array, from: number, end: number, args:
     const i = args.count;
     args.reserve(i + 1);
     args.start[i] = to;
-    let quote = 0;
-    for (;;) {
-      const byte = at < end ? (buffer[at] as number) : 0;
-      if (quote !== 0) {
-        if (at >= end || byte === 0) return false;
-        if (byte === quote) {
-          if (at + 1 < end && !isBlank(buffer[at + 1] as number)) return false;
-          at++;
-          break;
-        }
-        if (byte === BACKSLASH && at + 1 < end) {
-          const next = buffer[at + 1] as number;
-          if (quote === APOSTROPHE) {
-            if (next === APOSTROPHE) {
-              buffer[to++] = APOSTROPHE;
-              at += 2;
-              continue;
-            }
-          } else if (next === SMALL_X && at + 3 < end) {
-            const high = hexDigit(buffer[at + 2] as number);
-            const low = hexDigit(buffer[at + 3] as number);
-            if (high >= 0 && low >= 0) {
-              buffer[to++] = high * 16 + low;
-              at += 4;
-              continue;
-            }
-            buffer[to++] = next;
-            at += 2;
-            continue;
-          } else {
-            buffer[to++] = escaped(next);
-            at += 2;
-            continue;
-          }
-        }
+    while (at < end && !endsWord(buffer[at] as number)) {
+      const byte = buffer[at++] as number;
+      if (byte !== QUOTE && byte !== APOSTROPHE) {
         buffer[to++] = byte;
-        at++;
         continue;
       }
-      if (at >= end || endsWord(byte)) break;
-      at++;
-      if (byte === QUOTE || byte === APOSTROPHE) quote = byte;
-      else buffer[to++] = byte;
+      const close = closingQuote(buffer, at, end, byte);
+      if (close < 0) return false;
+      to = copyUnescaped(buffer, at, close, byte, to);
+      at = close + 1;
+      if (at < end && !isBlank(buffer[at] as number)) return false;
+      break;
     }
     args.end[i] = to;
     args.count = i + 1;
   }
 }
 
+/** Index of the quote that ends what begins at `from`, or -1. */
+function closingQuote(buffer: Uint8Array, from: number, end: number, quote: number): number {
+  let at = from;
+  while (at < end && buffer[at] !== 0) {
+    if (buffer[at] === quote) return at;
+    at += escapeLength(buffer, at, end, quote);
+  }
+  return -1;
+}
+
+/** Bytes of the escape at `at` within quotes; 1 for a byte that stands for itself. */
+function escapeLength(buffer: Uint8Array, at: number, end: number, quote: number): number {
+  if (buffer[at] !== BACKSLASH || at + 1 >= end) return 1;
+  const next = buffer[at + 1] as number;
+  if (quote === APOSTROPHE) return next === APOSTROPHE ? 2 : 1;
+  const isHex =
+    next === SMALL_X &&
+    at + 3 < end &&
+    hexDigit(buffer[at + 2] as number) >= 0 &&
+    hexDigit(buffer[at + 3] as number) >= 0;
+  return isHex ? 4 : 2;
+}
+
+/** Writes what is between quotes to `target`, which is not behind it. Returns the end of that. */
+function copyUnescaped(
+  buffer: Uint8Array,
+  from: number,
+  close: number,
+  quote: number,
+  target: number,
+): number {
+  let to = target;
+  for (let at = from; at < close; ) {
+    const length = escapeLength(buffer, at, close, quote);
+    const last = buffer[at + length - 1] as number;
+    if (length === 4) buffer[to++] = hexDigit(buffer[at + 2] as number) * 16 + hexDigit(last);
+    else buffer[to++] = length === 2 ? escaped(last) : last;
+    at += length;
+  }
+  return to;
+}
+
+/** What a backslash makes of the byte behind it; of an apostrophe, and most others, nothing. */
 function escaped(byte: number): number {
   if (byte === 110) return 10;
   if (byte === 114) return 13;
