@@ -82,6 +82,8 @@ export const REPLY_BYTES_MAX: number = 2 ** 31 - 1;
 export const QUERY_BYTES_MAX: number = 1024 * 1024 * 1024;
 /** An argument longer than this is received straight into a heap block. */
 export const BIG_ARGUMENT_BYTES: number = 64 * 1024;
+/** Most bytes of an argument that an error, a line of the log or a comparison with a name reads. */
+export const ARGUMENT_SHOWN_BYTES_MAX: number = 64 * 1024;
 
 // Threads among themselves, clients.
 

@@ -13,6 +13,7 @@ import {
   str,
   token,
 } from "../command/grammar.ts";
+import { helpMeta } from "../command/help.ts";
 import type { CommandMeta } from "../command/spec.ts";
 
 export const ASKING_META: CommandMeta = {
@@ -149,14 +150,10 @@ export const CLUSTER_GETKEYSINSLOT_META: CommandMeta = {
   tips: ["nondeterministic_output"],
 };
 
-export const CLUSTER_HELP_META: CommandMeta = {
-  name: "CLUSTER HELP",
+export const CLUSTER_HELP_META: CommandMeta = helpMeta("CLUSTER", {
   group: "cluster",
   since: "5.0.0",
-  complexity: "O(1)",
-  summary: "Returns helpful text about the different subcommands.",
-  flags: ["loading", "stale"],
-};
+});
 
 export const CLUSTER_INFO_META: CommandMeta = {
   name: "CLUSTER INFO",

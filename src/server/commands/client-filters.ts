@@ -5,6 +5,7 @@
 
 import type { Args } from "../../base/args.ts";
 import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
+import { ARGUMENT_SHOWN_BYTES_MAX } from "../../limits.ts";
 import { cString, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import {
@@ -24,8 +25,6 @@ const TYPES: readonly (readonly [name: string, kind: number])[] = [
 ];
 
 const DEFAULT_USER = "default";
-/** Most bytes of an argument that an error repeats, or that an address or a name may have. */
-const TEXT_MAX = 65536;
 
 /** Position of the first argument behind the two words of the command. */
 const REST = 2;
@@ -44,7 +43,7 @@ export type KillFilter = {
 };
 
 function textOf(args: Args, i: number): string {
-  return cString(args.head(i, TEXT_MAX));
+  return cString(args.head(i, ARGUMENT_SHOWN_BYTES_MAX));
 }
 
 /** An int64 as a number, which is exact as far as any id or age goes; null if it is none. */
@@ -122,7 +121,7 @@ function readOption(args: Args, i: number, filter: KillFilter): string | null {
   } else if (args.is(i, "LADDR")) {
     filter.localAddress = textOf(args, at);
   } else if (args.is(i, "USER")) {
-    const user = args.head(at, TEXT_MAX);
+    const user = args.head(at, ARGUMENT_SHOWN_BYTES_MAX);
     if (user !== DEFAULT_USER) return `ERR No such user '${cString(user)}'`;
   } else if (args.is(i, "SKIPME")) {
     if (!args.is(at, "YES") && !args.is(at, "NO")) return SYNTAX_ERROR;

@@ -3,6 +3,7 @@ import type { Args } from "../../base/args.ts";
 import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
+import { ARGUMENT_SHOWN_BYTES_MAX } from "../../limits.ts";
 import {
   NOT_AN_INTEGER,
   TIMEOUT_NEGATIVE,
@@ -11,14 +12,12 @@ import {
 } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { UNBLOCK_BY_ERROR, UNBLOCK_BY_TIMEOUT } from "../client-table.ts";
+import { INT64_MAX } from "../config/value-types.ts";
 import { integerOf } from "./client-filters.ts";
 import { CLIENT_PAUSE_META, CLIENT_UNBLOCK_META, CLIENT_UNPAUSE_META } from "./specs.ts";
 
 /** Position of the first argument behind the two words of the command. */
 const REST = 2;
-/** Most bytes of an argument that an error repeats. */
-const TEXT_MAX = 65536;
-const INT64_MAX = 0x7fffffffffffffffn;
 
 /** When a pause of argument `i` milliseconds ends, 0 for none as Redis has it; or what is wrong. */
 function endOf(args: Args, i: number, nowMs: number): number | string {
@@ -35,7 +34,8 @@ function endOf(args: Args, i: number, nowMs: number): number | string {
 /** Tells every thread to pause its clients. Returns what is wrong with the call, or null. */
 function pause(session: Session, args: Args): string | null {
   const at = REST + 1;
-  if (args.count > at + 1) return unknownSubcommandOrArity(args.text(0), args.head(1, TEXT_MAX));
+  if (args.count > at + 1)
+    return unknownSubcommandOrArity(args.text(0), args.head(1, ARGUMENT_SHOWN_BYTES_MAX));
   const isWrite = args.count > at && args.is(at, "WRITE");
   if (args.count > at && !isWrite && !args.is(at, "ALL")) {
     return "ERR CLIENT PAUSE mode must be WRITE or ALL";
@@ -80,7 +80,7 @@ export const CLIENT_UNBLOCK: CommandSpec = {
     const at = REST + 1;
     const id = integerOf(args, REST);
     if (args.count > at + 1) {
-      reply.error(unknownSubcommandOrArity(args.text(0), args.head(1, TEXT_MAX)));
+      reply.error(unknownSubcommandOrArity(args.text(0), args.head(1, ARGUMENT_SHOWN_BYTES_MAX)));
     } else if (args.count > at && !args.is(at, "TIMEOUT") && !args.is(at, "ERROR")) {
       reply.error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
     } else if (id === null) {

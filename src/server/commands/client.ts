@@ -4,9 +4,10 @@
  * row and rings the thread that the client belongs to.
  */
 import type { Args } from "../../base/args.ts";
-import { replyHelp } from "../../command/help.ts";
+import { helpCommand } from "../../command/help.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
+import { ARGUMENT_SHOWN_BYTES_MAX } from "../../limits.ts";
 import { cString, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { type ClientRow, LIBRARY_BYTES_MAX, VERSION_BYTES_MAX } from "../client-table.ts";
@@ -29,7 +30,6 @@ import {
 } from "./client-tracking.ts";
 import {
   CLIENT_GETNAME_META,
-  CLIENT_HELP_META,
   CLIENT_ID_META,
   CLIENT_INFO_META,
   CLIENT_KILL_META,
@@ -41,8 +41,6 @@ import {
 
 /** Position of the first argument behind the two words of the command. */
 const REST = 2;
-/** Most bytes of an argument that an error repeats. */
-const TEXT_MAX = 65536;
 
 const HELP: readonly string[] = [
   "CACHING (YES|NO)",
@@ -122,15 +120,15 @@ function lineOf(session: Session, client: ClientRow, command: string, args: Args
   });
 }
 
-export const CLIENT: CommandSpec = { ...CLIENT_META, locks: "container" };
+const CLIENT: CommandSpec = { ...CLIENT_META, locks: "container" };
 
-export const CLIENT_ID: CommandSpec = {
+const CLIENT_ID: CommandSpec = {
   ...CLIENT_ID_META,
   locks: "none",
   run: (session, _args, reply) => reply.integer(session.id),
 };
 
-export const CLIENT_GETNAME: CommandSpec = {
+const CLIENT_GETNAME: CommandSpec = {
   ...CLIENT_GETNAME_META,
   locks: "none",
   run(session: Session, _args: Args, reply: Reply): void {
@@ -139,7 +137,7 @@ export const CLIENT_GETNAME: CommandSpec = {
   },
 };
 
-export const CLIENT_SETNAME: CommandSpec = {
+const CLIENT_SETNAME: CommandSpec = {
   ...CLIENT_SETNAME_META,
   locks: "none",
   differs: "Names longer than 254 bytes are refused.",
@@ -155,13 +153,13 @@ export const CLIENT_SETNAME: CommandSpec = {
   },
 };
 
-export const CLIENT_SETINFO: CommandSpec = {
+const CLIENT_SETINFO: CommandSpec = {
   ...CLIENT_SETINFO_META,
   locks: "none",
   differs: "Library names longer than 158 bytes and versions longer than 126 bytes are refused.",
   run(session: Session, args: Args, reply: Reply): void {
     const isName = args.is(REST, "LIB-NAME");
-    const option = cString(args.head(REST, TEXT_MAX));
+    const option = cString(args.head(REST, ARGUMENT_SHOWN_BYTES_MAX));
     if (!isName && !args.is(REST, "LIB-VER")) {
       reply.error(`ERR Unrecognized option '${option}'`);
       return;
@@ -182,7 +180,7 @@ export const CLIENT_SETINFO: CommandSpec = {
   },
 };
 
-export const CLIENT_INFO: CommandSpec = {
+const CLIENT_INFO: CommandSpec = {
   ...CLIENT_INFO_META,
   locks: "none",
   run(session: Session, args: Args, reply: Reply): void {
@@ -191,7 +189,7 @@ export const CLIENT_INFO: CommandSpec = {
   },
 };
 
-export const CLIENT_LIST: CommandSpec = {
+const CLIENT_LIST: CommandSpec = {
   ...CLIENT_LIST_META,
   locks: "none",
   run(session: Session, args: Args, reply: Reply): void {
@@ -221,7 +219,7 @@ function clientsAskedFor(session: Session, args: Args, reply: Reply): ClientRow[
   return null;
 }
 
-export const CLIENT_KILL: CommandSpec = {
+const CLIENT_KILL: CommandSpec = {
   ...CLIENT_KILL_META,
   locks: "none",
   run(session: Session, args: Args, reply: Reply): void {
@@ -254,11 +252,11 @@ function kill(session: Session, filter: KillFilter): number {
   return killed;
 }
 
-export const CLIENT_HELP: CommandSpec = {
-  ...CLIENT_HELP_META,
-  locks: "none",
-  run: (_session, _args, reply) => replyHelp(reply, "CLIENT", HELP),
-};
+const CLIENT_HELP: CommandSpec = helpCommand(
+  "CLIENT",
+  { group: "connection", since: "5.0.0" },
+  HELP,
+);
 
 export const CLIENT_COMMANDS: readonly CommandSpec[] = [
   CLIENT,

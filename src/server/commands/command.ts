@@ -8,7 +8,7 @@ import type { Command } from "../../command/command.ts";
 import { commandDocs, commandInfo, statuses, writeDoc } from "../../command/docs.ts";
 import { categoryBit, FLAG_NO_MANDATORY_KEYS, namesOfBits } from "../../command/flags.ts";
 import { multiple, oneOf, opt, pattern, str, token } from "../../command/grammar.ts";
-import { replyHelp } from "../../command/help.ts";
+import { helpCommand } from "../../command/help.ts";
 import { KEY_FLAG_NAMES, KeyList } from "../../command/key-specs.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
@@ -187,17 +187,11 @@ const COMMAND_GETKEYSANDFLAGS: CommandSpec = {
   run: (session, args, reply) => replyKeys(session, args, reply, true),
 };
 
-const COMMAND_HELP: CommandSpec = {
-  name: "COMMAND HELP",
-  group: "server",
-  since: "5.0.0",
-  complexity: "O(1)",
-  summary: "Returns helpful text about the different subcommands.",
-  flags: ["loading", "stale"],
-  categories: ["connection"],
-  locks: "none",
-  run: (_session, _args, reply) => replyHelp(reply, "COMMAND", HELP),
-};
+const COMMAND_HELP: CommandSpec = helpCommand(
+  "COMMAND",
+  { group: "server", since: "5.0.0", categories: ["connection"] },
+  HELP,
+);
 
 const COMMAND_INFO: CommandSpec = {
   name: "COMMAND INFO",

@@ -1,6 +1,6 @@
 /** CONFIG: reading and changing directives. What a value may be is decided in `server/config/`. */
 import type { Args } from "../../base/args.ts";
-import { replyHelp } from "../../command/help.ts";
+import { helpCommand } from "../../command/help.ts";
 import type { ListenPlace, Server, Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Reply } from "../../protocol/reply.ts";
@@ -10,7 +10,6 @@ import { findDirective } from "../config/table.ts";
 import { concernsOomScore } from "../oom-score.ts";
 import {
   CONFIG_GET_META,
-  CONFIG_HELP_META,
   CONFIG_META,
   CONFIG_RESETSTAT_META,
   CONFIG_REWRITE_META,
@@ -26,9 +25,9 @@ function words(args: Args): string[] {
   return list;
 }
 
-export const CONFIG: CommandSpec = { ...CONFIG_META, locks: "container" };
+const CONFIG: CommandSpec = { ...CONFIG_META, locks: "container" };
 
-export const CONFIG_GET: CommandSpec = {
+const CONFIG_GET: CommandSpec = {
   ...CONFIG_GET_META,
   locks: "none",
   run(session: Session, args: Args, reply: Reply): void {
@@ -106,7 +105,7 @@ function secretValues(args: Args): number[] {
   return found;
 }
 
-export const CONFIG_SET: CommandSpec = {
+const CONFIG_SET: CommandSpec = {
   ...CONFIG_SET_META,
   hidden: secretValues,
   differs: "With shard owners, bind needs a restart.",
@@ -150,7 +149,7 @@ function warnIfFull(server: Server): void {
   );
 }
 
-export const CONFIG_RESETSTAT: CommandSpec = {
+const CONFIG_RESETSTAT: CommandSpec = {
   ...CONFIG_RESETSTAT_META,
   locks: "none",
   run(session: Session, _args: Args, reply: Reply): void {
@@ -159,7 +158,7 @@ export const CONFIG_RESETSTAT: CommandSpec = {
   },
 };
 
-export const CONFIG_REWRITE: CommandSpec = {
+const CONFIG_REWRITE: CommandSpec = {
   ...CONFIG_REWRITE_META,
   locks: "none",
   run(session: Session, _args: Args, reply: Reply): void {
@@ -169,22 +168,16 @@ export const CONFIG_REWRITE: CommandSpec = {
   },
 };
 
-export const CONFIG_HELP: CommandSpec = {
-  ...CONFIG_HELP_META,
-  locks: "none",
-  run(_session: Session, _args: Args, reply: Reply): void {
-    replyHelp(reply, "CONFIG", [
-      "GET <pattern>",
-      "    Return parameters matching the glob-like <pattern> and their values.",
-      "SET <directive> <value>",
-      "    Set the configuration <directive> to <value>.",
-      "RESETSTAT",
-      "    Reset statistics reported by the INFO command.",
-      "REWRITE",
-      "    Rewrite the configuration file.",
-    ]);
-  },
-};
+const CONFIG_HELP: CommandSpec = helpCommand("CONFIG", { group: "server", since: "5.0.0" }, [
+  "GET <pattern>",
+  "    Return parameters matching the glob-like <pattern> and their values.",
+  "SET <directive> <value>",
+  "    Set the configuration <directive> to <value>.",
+  "RESETSTAT",
+  "    Reset statistics reported by the INFO command.",
+  "REWRITE",
+  "    Rewrite the configuration file.",
+]);
 
 export const CONFIG_COMMANDS: readonly CommandSpec[] = [
   CONFIG,

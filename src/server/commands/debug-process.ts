@@ -2,13 +2,12 @@
 
 import type { Args } from "../../base/args.ts";
 import type { Session } from "../../command/session.ts";
+import { ARGUMENT_SHOWN_BYTES_MAX } from "../../limits.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { int64OrReply } from "../../types/keys/numbers.ts";
 import { rewriteFile } from "../config/rewrite.ts";
 import { type DebugSubcommand, looseInteger, unknownDebug } from "./debug-subcommand.ts";
 
-/** Most bytes of a message that is logged or answered. */
-const TEXT_MAX = 65536;
 /** Redis counts microseconds in 64 bits: a longer sleep is none. */
 const SLEEP_SECONDS_MAX: number = 2 ** 63 / 1e6;
 const RELOAD_OPTIONS = ["MERGE", "NOFLUSH", "NOSAVE"] as const;
@@ -112,7 +111,7 @@ export const DEBUG_PROCESS: readonly DebugSubcommand[] = [
       "    unit tests to simulate Redis errors.",
     ],
     locks: "none",
-    run: (_session, args, reply) => reply.error(args.head(2, TEXT_MAX)),
+    run: (_session, args, reply) => reply.error(args.head(2, ARGUMENT_SHOWN_BYTES_MAX)),
   },
   {
     name: "LOADAOF",
@@ -128,7 +127,7 @@ export const DEBUG_PROCESS: readonly DebugSubcommand[] = [
     help: ["LOG <message>", "    Write <message> to the server log."],
     locks: "none",
     run(session, args, reply): void {
-      session.server.log("warning", `DEBUG LOG: ${args.head(2, TEXT_MAX)}`);
+      session.server.log("warning", `DEBUG LOG: ${args.head(2, ARGUMENT_SHOWN_BYTES_MAX)}`);
       reply.ok();
     },
   },

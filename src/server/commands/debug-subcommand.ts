@@ -2,11 +2,9 @@
 import type { Args } from "../../base/args.ts";
 import type { Session } from "../../command/session.ts";
 import type { Database } from "../../keyspace/database.ts";
+import { ARGUMENT_SHOWN_BYTES_MAX } from "../../limits.ts";
 import { unknownSubcommandOrArity } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
-
-/** Most bytes of an argument that an error repeats. */
-const TEXT_MAX = 65536;
 
 export type DebugSubcommand = {
   /** Upper case. */
@@ -23,7 +21,7 @@ export type DebugSubcommand = {
 
 /** The error for a name that is none, or not with so many words. */
 export function unknownDebug(args: Args): string {
-  return unknownSubcommandOrArity(args.text(0), args.head(1, TEXT_MAX));
+  return unknownSubcommandOrArity(args.text(0), args.head(1, ARGUMENT_SHOWN_BYTES_MAX));
 }
 
 /** A number as C's atoi reads it, of argument `i`: what is no number is 0. */

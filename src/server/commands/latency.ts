@@ -3,9 +3,10 @@
 import type { Args } from "../../base/args.ts";
 import type { Command } from "../../command/command.ts";
 import { multiple, opt, str } from "../../command/grammar.ts";
-import { replyHelp } from "../../command/help.ts";
+import { helpCommand } from "../../command/help.ts";
 import type { Server, Session } from "../../command/session.ts";
 import type { CommandMeta, CommandSpec } from "../../command/spec.ts";
+import { ARGUMENT_SHOWN_BYTES_MAX } from "../../limits.ts";
 import { cString } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import type { LatencySeries } from "../latency-events.ts";
@@ -13,8 +14,6 @@ import { cumulativeCalls } from "../latency-histogram.ts";
 import { latencyGraph, latencyReport } from "../latency-reports.ts";
 
 const FIRST = 2;
-/** Most bytes of an event's name that an error repeats. */
-const NAME_SHOWN_MAX = 65536;
 
 const HELP: readonly string[] = [
   "DOCTOR",
@@ -92,7 +91,7 @@ const LATENCY_GRAPH: CommandSpec = {
   run(session: Session, args: Args, reply: Reply): void {
     const series = seriesNamed(session, args);
     if (series === undefined) {
-      const name = cString(args.head(FIRST, NAME_SHOWN_MAX));
+      const name = cString(args.head(FIRST, ARGUMENT_SHOWN_BYTES_MAX));
       reply.error(`ERR No samples available for event '${name}'`);
       return;
     }
@@ -100,14 +99,11 @@ const LATENCY_GRAPH: CommandSpec = {
   },
 };
 
-const LATENCY_HELP: CommandSpec = {
-  ...META,
-  name: "LATENCY HELP",
-  summary: "Returns helpful text about the different subcommands.",
-  flags: ["loading", "stale"],
-  locks: "none",
-  run: (_session, _args, reply) => replyHelp(reply, "LATENCY", HELP),
-};
+const LATENCY_HELP: CommandSpec = helpCommand(
+  "LATENCY",
+  { group: "server", since: "2.8.13" },
+  HELP,
+);
 
 type Times = { command: Command; calls: number; levels: [usec: number, calls: number][] };
 

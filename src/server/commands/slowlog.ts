@@ -3,7 +3,7 @@
 import type { Args } from "../../base/args.ts";
 import { int64, int64ToNumber } from "../../base/int64.ts";
 import { int, opt } from "../../command/grammar.ts";
-import { replyHelp } from "../../command/help.ts";
+import { helpCommand } from "../../command/help.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandMeta, CommandSpec } from "../../command/spec.ts";
 import { unknownSubcommandOrArity } from "../../protocol/errors.ts";
@@ -88,16 +88,11 @@ const SLOWLOG_GET: CommandSpec = {
   },
 };
 
-const SLOWLOG_HELP: CommandSpec = {
-  name: "SLOWLOG HELP",
-  group: "server",
-  since: "6.2.0",
-  complexity: "O(1)",
-  summary: "Show helpful text about the different subcommands",
-  flags: ["loading", "stale"],
-  locks: "none",
-  run: (_session, _args, reply) => replyHelp(reply, "SLOWLOG", HELP),
-};
+const SLOWLOG_HELP: CommandSpec = helpCommand(
+  "SLOWLOG",
+  { group: "server", since: "6.2.0", summary: "Show helpful text about the different subcommands" },
+  HELP,
+);
 
 const SLOWLOG_LEN: CommandSpec = {
   name: "SLOWLOG LEN",

@@ -65,15 +65,6 @@ export const CLIENT_GETREDIR_META: CommandMeta = {
   flags: ["noscript", "loading", "stale"],
 };
 
-export const CLIENT_HELP_META: CommandMeta = {
-  name: "CLIENT HELP",
-  group: "connection",
-  since: "5.0.0",
-  complexity: "O(1)",
-  summary: "Returns helpful text about the different subcommands.",
-  flags: ["loading", "stale"],
-};
-
 export const CLIENT_ID_META: CommandMeta = {
   name: "CLIENT ID",
   group: "connection",
@@ -307,15 +298,6 @@ export const CONFIG_GET_META: CommandMeta = {
   flags: ["admin", "noscript", "loading", "stale"],
   args: [multiple(str("parameter"))],
   history: [["7.0.0", "Added the ability to pass multiple pattern parameters in one call"]],
-};
-
-export const CONFIG_HELP_META: CommandMeta = {
-  name: "CONFIG HELP",
-  group: "server",
-  since: "5.0.0",
-  complexity: "O(1)",
-  summary: "Returns helpful text about the different subcommands.",
-  flags: ["loading", "stale"],
 };
 
 export const CONFIG_RESETSTAT_META: CommandMeta = {

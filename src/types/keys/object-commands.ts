@@ -1,18 +1,16 @@
 /** OBJECT and its subcommands, and MEMORY USAGE: what is known of a single key's value. */
 import { int64 } from "../../base/int64.ts";
-import { replyHelp } from "../../command/help.ts";
+import { helpCommand } from "../../command/help.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { SYNTAX_ERROR } from "../../protocol/errors.ts";
 import { STRING_INT32 } from "../../structures/record.ts";
 import { int64OrReply } from "./numbers.ts";
 import {
-  MEMORY_HELP_META,
   MEMORY_META,
   MEMORY_USAGE_META,
   OBJECT_ENCODING_META,
   OBJECT_FREQ_META,
-  OBJECT_HELP_META,
   OBJECT_IDLETIME_META,
   OBJECT_META,
   OBJECT_REFCOUNT_META,
@@ -85,26 +83,24 @@ export const OBJECT_FREQ: CommandSpec = {
   },
 };
 
-export const OBJECT_HELP: CommandSpec = {
-  ...OBJECT_HELP_META,
-  locks: "none",
-  run(_session, _args, reply) {
-    replyHelp(reply, "OBJECT", [
-      "ENCODING <key>",
-      "    Return the kind of internal representation used in order to store the value",
-      "    associated with a <key>.",
-      "FREQ <key>",
-      "    Return the access frequency index of the <key>. The returned integer is",
-      "    proportional to the logarithm of the recent access frequency of the key.",
-      "IDLETIME <key>",
-      "    Return the idle time of the <key>, that is the approximated number of",
-      "    seconds elapsed since the last access to the key.",
-      "REFCOUNT <key>",
-      "    Return the number of references of the value associated with the specified",
-      "    <key>.",
-    ]);
-  },
-};
+export const OBJECT_HELP: CommandSpec = helpCommand(
+  "OBJECT",
+  { group: "generic", since: "6.2.0" },
+  [
+    "ENCODING <key>",
+    "    Return the kind of internal representation used in order to store the value",
+    "    associated with a <key>.",
+    "FREQ <key>",
+    "    Return the access frequency index of the <key>. The returned integer is",
+    "    proportional to the logarithm of the recent access frequency of the key.",
+    "IDLETIME <key>",
+    "    Return the idle time of the <key>, that is the approximated number of",
+    "    seconds elapsed since the last access to the key.",
+    "REFCOUNT <key>",
+    "    Return the number of references of the value associated with the specified",
+    "    <key>.",
+  ],
+);
 
 export const MEMORY: CommandSpec = { ...MEMORY_META, locks: "container" };
 
@@ -132,22 +128,16 @@ export const MEMORY_USAGE: CommandSpec = {
   },
 };
 
-export const MEMORY_HELP: CommandSpec = {
-  ...MEMORY_HELP_META,
-  locks: "none",
-  run(_session, _args, reply) {
-    replyHelp(reply, "MEMORY", [
-      "DOCTOR",
-      "    Return memory problems reports.",
-      "MALLOC-STATS",
-      "    Return internal statistics report from the memory allocator.",
-      "PURGE",
-      "    Attempt to purge dirty pages for reclamation by the allocator.",
-      "STATS",
-      "    Return information about the memory usage of the server.",
-      "USAGE <key> [SAMPLES <count>]",
-      "    Return memory in bytes used by <key> and its value. Nested values are",
-      "    sampled up to <count> times (default: 5, 0 means sample all).",
-    ]);
-  },
-};
+export const MEMORY_HELP: CommandSpec = helpCommand("MEMORY", { group: "server", since: "4.0.0" }, [
+  "DOCTOR",
+  "    Return memory problems reports.",
+  "MALLOC-STATS",
+  "    Return internal statistics report from the memory allocator.",
+  "PURGE",
+  "    Attempt to purge dirty pages for reclamation by the allocator.",
+  "STATS",
+  "    Return information about the memory usage of the server.",
+  "USAGE <key> [SAMPLES <count>]",
+  "    Return memory in bytes used by <key> and its value. Nested values are",
+  "    sampled up to <count> times (default: 5, 0 means sample all).",
+]);

@@ -182,15 +182,6 @@ export const MEMORY_META: CommandMeta = {
   flags: [],
 };
 
-export const MEMORY_HELP_META: CommandMeta = {
-  name: "MEMORY HELP",
-  group: "server",
-  since: "4.0.0",
-  complexity: "O(1)",
-  summary: "Returns helpful text about the different subcommands.",
-  flags: ["loading", "stale"],
-};
-
 export const MEMORY_USAGE_META: CommandMeta = {
   name: "MEMORY USAGE",
   group: "server",
@@ -240,15 +231,6 @@ export const OBJECT_FREQ_META: CommandMeta = {
   flags: ["readonly"],
   args: [key(["RO"])],
   tips: ["nondeterministic_output"],
-};
-
-export const OBJECT_HELP_META: CommandMeta = {
-  name: "OBJECT HELP",
-  group: "generic",
-  since: "6.2.0",
-  complexity: "O(1)",
-  summary: "Returns helpful text about the different subcommands.",
-  flags: ["loading", "stale"],
 };
 
 export const OBJECT_IDLETIME_META: CommandMeta = {
