@@ -3,7 +3,9 @@
  *
  * Requests are answered in order; an error reply rejects. Not for load: see `generator.ts`.
  */
+
 import { connect, type Socket } from "node:net";
+import { requestText } from "../src/protocol/test-request.ts";
 import { figure, MissingFigure } from "./stats.ts";
 
 export type Reply = string | number | null | Reply[];
@@ -51,9 +53,7 @@ function parseReply(text: string, start: number): Parsed | undefined {
 }
 
 export function encode(args: readonly string[]): Buffer {
-  let text = `*${args.length}\r\n`;
-  for (const arg of args) text += `$${arg.length}\r\n${arg}\r\n`;
-  return Buffer.from(text, "latin1");
+  return Buffer.from(requestText(args), "latin1");
 }
 
 interface Waiter {

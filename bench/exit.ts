@@ -4,7 +4,7 @@ import { MissingFigure } from "./stats.ts";
 
 export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;
-export const EXIT_MISSING = 3;
+const EXIT_MISSING = 3;
 
 export function failure(error: unknown): { text: string; code: number } {
   const text = error instanceof Error ? error.message : String(error);

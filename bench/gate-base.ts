@@ -15,7 +15,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-export function runTool(cwd: string, command: string, ...args: readonly string[]): Ran {
+function runTool(cwd: string, command: string, ...args: readonly string[]): Ran {
   const ran = spawnSync(command, args, { cwd, encoding: "utf8", maxBuffer: 1 << 26 });
   return { ok: ran.status === 0, stdout: ran.stdout ?? "", stderr: ran.stderr ?? "" };
 }
@@ -31,7 +31,7 @@ export type Base =
   | { readonly kind: "none"; readonly reason: string };
 
 /** The merge-base, or why there is nothing to compare with. An unknown revision is refused. */
-export function findMergeBase(root: string, revision: string): { commit: string } | string {
+function findMergeBase(root: string, revision: string): { commit: string } | string {
   const named = runTool(root, "git", "rev-parse", "--verify", "--quiet", `${revision}^{commit}`);
   if (!named.ok) throw new UsageError(`--base: git knows no commit '${revision}'`);
   const merged = runTool(root, "git", "merge-base", named.stdout.trim(), "HEAD");

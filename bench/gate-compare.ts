@@ -12,14 +12,14 @@ import { UsageError } from "./options.ts";
 import { figure, MissingFigure, summarize } from "./stats.ts";
 import { formatNumber, formatPercent } from "./table.ts";
 
-export const QPS_METRIC = "qps_median";
+const QPS_METRIC = "qps_median";
 export const BYTES_METRICS = [
   "bytes_per_key_int",
   "bytes_per_key_embstr",
   "bytes_per_key_raw",
 ] as const;
 export type Metric = typeof QPS_METRIC | (typeof BYTES_METRICS)[number];
-export const METRICS: readonly Metric[] = [QPS_METRIC, ...BYTES_METRICS];
+const METRICS: readonly Metric[] = [QPS_METRIC, ...BYTES_METRICS];
 
 const QPS_BAND_FLOOR = 0.05;
 const BYTES_BAND = 0.005;

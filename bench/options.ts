@@ -12,14 +12,14 @@ export class UsageError extends Error {
   }
 }
 
-export const COMMANDS = ["GET", "SET", "INCR", "MSET", "MIX"] as const;
+const COMMANDS = ["GET", "SET", "INCR", "MSET", "MIX"] as const;
 export type BenchCommand = (typeof COMMANDS)[number];
 
-export const SUBJECTS = ["zerohop", "redis-server"] as const;
+const SUBJECTS = ["zerohop", "redis-server"] as const;
 /** What is measured beside redis-server: ours, or redis-server itself to check the bench. */
 export type Subject = (typeof SUBJECTS)[number];
 
-export const GENERATORS = ["redis-benchmark", "own"] as const;
+const GENERATORS = ["redis-benchmark", "own"] as const;
 export type Generator = (typeof GENERATORS)[number];
 
 export interface Options {
@@ -93,11 +93,7 @@ export function parseSeconds(name: string, text: string): number {
   return value;
 }
 
-export function parseChoice<T extends string>(
-  name: string,
-  text: string,
-  choices: readonly T[],
-): T {
+function parseChoice<T extends string>(name: string, text: string, choices: readonly T[]): T {
   const found = choices.find((choice) => choice.toLowerCase() === text.toLowerCase());
   if (found === undefined) {
     throw new UsageError(`${name}: '${text}' is none of ${choices.join(", ")}`);

@@ -42,7 +42,7 @@ export function redisBenchmarkArgs(plan: RedisBenchmarkPlan): string[] {
 }
 
 /** `"SET","925925.88",...` rows by the test's name, their columns by the header's. */
-export function parseCsv(text: string): Map<string, Map<string, string>> {
+function parseCsv(text: string): Map<string, Map<string, string>> {
   const tests = new Map<string, Map<string, string>>();
   let header: string[] | undefined;
   for (const line of text.split(/[\r\n]+/)) {

@@ -54,7 +54,7 @@ export function findRoot(from: string = dirname(fileURLToPath(import.meta.url)))
   }
 }
 
-export function entryOf(options: Options): string {
+function entryOf(options: Options): string {
   return options.entry ?? join(findRoot(), "dist", "main.js");
 }
 
@@ -72,7 +72,7 @@ export function planServer(
   return { kind, threads, cores, node: options.node, entry, extra: () => [], morePorts: 0 };
 }
 
-export function serverCommand(plan: ServerPlan, port: number, folder: string): string[] {
+function serverCommand(plan: ServerPlan, port: number, folder: string): string[] {
   const common = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder];
   common.push("--save", "", "--appendonly", "no", ...plan.extra(port));
   const command =

@@ -224,7 +224,7 @@ const heapTarget: TargetSpec = {
   },
 };
 
-export const TARGETS: readonly TargetSpec[] = [
+const TARGETS: readonly TargetSpec[] = [
   ...(["GET", "SET"] as const).flatMap((command) => [
     cpuTarget(command, 1, 1.1, 1.0),
     cpuTarget(command, 16, 0.95, 0.8),

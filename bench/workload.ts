@@ -10,8 +10,8 @@ import { keySlot } from "../src/base/crc16.ts";
 import type { BenchCommand } from "./options.ts";
 import { MissingFigure } from "./stats.ts";
 
-export const KEY_DIGITS = 12;
-export const MSET_KEYS = 10;
+const KEY_DIGITS = 12;
+const MSET_KEYS = 10;
 /** Every tenth request of MIX is a SET. */
 const MIX_PERIOD = 10;
 

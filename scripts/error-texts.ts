@@ -1,7 +1,6 @@
 /**
  * Finds the error replies in the sources: literals that begin with an error code and a blank, with
- * what is put together by `+` joined and what is put in shown as "…". Comments do not count, nor do
- * constants and makers of texts that nothing uses.
+ * what is put together by `+` joined and what is put in shown as "…". Comments do not count.
  */
 
 import { readFileSync } from "node:fs";
@@ -18,14 +17,12 @@ type Literal = { readonly text: string; readonly at: number; readonly end: numbe
 
 /** Every error text of a repository's server, each once, in the order of the files. */
 export function errorTexts(root: string): ErrorText[] {
-  const files = filesBelow(root, "src").filter(isServerSource);
-  const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), "utf8")]));
-  const all = [...sources.values()].join("\n");
   const found = new Map<string, ErrorText>();
-  for (const [file, source] of sources) {
+  for (const file of filesBelow(root, "src").filter(isServerSource)) {
+    const source = readFileSync(join(root, file), "utf8");
     for (const { text, at } of joinedLiterals(source)) {
       const match = CODES.exec(text);
-      if (match === null || isUnused(source, at, all)) continue;
+      if (match === null) continue;
       const shown = text.replace(/^-/, "").replace(/……+/g, "…").trimEnd();
       const line = source.slice(0, at).split("\n").length;
       if (!found.has(shown)) found.set(shown, { text: shown, file, line });
@@ -38,20 +35,6 @@ export function errorTexts(root: string): ErrorText[] {
 function isServerSource(path: string): boolean {
   if (path.startsWith("src/embed/")) return false;
   return path.endsWith(".ts") && !path.endsWith(".test.ts") && !/\/test-[^/]*\.ts$/.test(path);
-}
-
-/** True for the value of an exported constant, or what an exported function makes, unused. */
-function isUnused(source: string, at: number, all: string): boolean {
-  const declared =
-    /export (?:const (\w+)(?:: string)? =\s*|function (\w+)\([^)]*\): string \{\s*return )$/.exec(
-      source.slice(Math.max(0, at - 200), at),
-    );
-  const name = declared?.[1] ?? declared?.[2];
-  if (name === undefined) return false;
-  // In quotes it is only the code; a maker of texts is called.
-  const call = declared?.[2] === undefined ? "" : "\\(";
-  const uses = all.match(new RegExp(`(?<!["'\\w])${name}(?!["'\\w])${call}`, "g")) ?? [];
-  return uses.length < 2;
 }
 
 /** Literals of a source, those joined by `+` as one. */

@@ -8,12 +8,15 @@
  * nobody holds a lock between steps. So the model runs a request when its last byte goes in, and
  * the reply must be there when the call returns.
  */
+
 import { latin1, latin1Bytes } from "../src/base/bytes.ts";
 import { Random } from "../src/base/random.ts";
 import { serverCommands } from "../src/commands.ts";
-import type { Clock, Link } from "../src/env/env.ts";
+import type { Clock } from "../src/env/env.ts";
+import { TakingLink } from "../src/env/test-link.ts";
+import { requestText } from "../src/protocol/test-request.ts";
 import { Config } from "../src/server/config/config.ts";
-import type { ConfigHost } from "../src/server/config/host.ts";
+import { testConfigHost } from "../src/server/config/test-host.ts";
 import { checkHeap } from "../src/server/heap-check.ts";
 import { InlineHost } from "../src/server/inline-host.ts";
 import type { ClientSession } from "../src/server/session.ts";
@@ -27,53 +30,17 @@ const START_MS = 1_700_000_000_000;
 /** Requests a client may have sent only in part, or not at all. */
 const QUEUE_MAX = 8;
 
-const CONFIG_HOST: ConfigHost = {
-  cwd: "/",
-  parallelism: THREADS,
-  resolvePath: (_base, path) => path,
-  directoryError: () => null,
-  readFile: () => ({ ok: false, error: "No such file or directory" }),
-  replaceFile: () => null,
-};
-
 /** Keeps what the server sends until the world has looked at it. */
-class WorldLink implements Link {
-  readonly remote: string;
-  readonly local = "127.0.0.1:6379";
-  readonly descriptor = -1;
+class WorldLink extends TakingLink {
   sent = "";
   isClosed = false;
 
-  constructor(remote: string) {
-    this.remote = remote;
-  }
-
-  write(source: Uint8Array, start: number, end: number): boolean {
+  override write(source: Uint8Array, start: number, end: number): boolean {
     this.sent += latin1(source, start, end);
     return true;
   }
 
-  writeShared(chunk: Uint8Array, done: () => void): void {
-    this.write(chunk, 0, chunk.length);
-    done();
-  }
-
-  unsent(): number {
-    return 0;
-  }
-
-  pending(): number {
-    return 0;
-  }
-
-  pause(): void {}
-  resume(): void {}
-
-  end(): void {
-    this.isClosed = true;
-  }
-
-  destroy(): void {
+  override destroy(): void {
     this.isClosed = true;
   }
 }
@@ -118,7 +85,7 @@ export class World {
   }
 
   private boot(): InlineHost {
-    const config = new Config(CONFIG_HOST);
+    const config = new Config(testConfigHost(THREADS));
     config.apply([
       { name: "threads", text: String(THREADS) },
       { name: "shards", text: "16" },
@@ -188,8 +155,7 @@ export class World {
     const client = this.random.pick(this.clients);
     if (client.queue.length >= QUEUE_MAX) return;
     const words = nextRequest(this.random);
-    const lines = words.map((word) => `$${word.length}\r\n${word}\r\n`);
-    client.outbox += `*${words.length}\r\n${lines.join("")}`;
+    client.outbox += requestText(words);
     client.queue.push({ words, end: client.outbox.length });
   }
 
@@ -266,8 +232,7 @@ export class World {
     this.host.settle();
     const first = this.clients[0] as Client;
     for (const words of this.model.probes()) {
-      const lines = words.map((word) => `$${word.length}\r\n${word}\r\n`);
-      first.outbox = `*${words.length}\r\n${lines.join("")}`;
+      first.outbox = requestText(words);
       first.queue = [{ words, end: first.outbox.length }];
       this.deliver(first, true);
     }

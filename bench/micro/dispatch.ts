@@ -5,8 +5,10 @@
  *
  *   node build/bench/micro/dispatch.js [--keys 100000] [--rounds 7] [get|set|incr|mset ...]
  */
+
 import { Random } from "../../src/base/random.ts";
-import { connect, option, PIPELINE, paddedName, request } from "./session.ts";
+import { requestText } from "../../src/protocol/test-request.ts";
+import { connect, option, PIPELINE, paddedName } from "./session.ts";
 
 const BATCHES = 4000;
 
@@ -30,7 +32,7 @@ function batches(name: string, keys: number, seed: number): Uint8Array[] {
   const make = COMMANDS[name] as (random: Random, keys: number) => string[];
   return Array.from({ length: BATCHES }, () =>
     Buffer.from(
-      Array.from({ length: PIPELINE }, () => request(make(random, keys))).join(""),
+      Array.from({ length: PIPELINE }, () => requestText(make(random, keys))).join(""),
       "latin1",
     ),
   );
@@ -44,7 +46,7 @@ function main(): void {
   for (let i = 0; i < keys; i += PIPELINE) {
     let text = "";
     for (let k = i; k < i + PIPELINE; k++) {
-      text += request(["SET", paddedName(k), "xxx"]);
+      text += requestText(["SET", paddedName(k), "xxx"]);
     }
     const bytes = Buffer.from(text, "latin1");
     session.onData(bytes, bytes.length);

@@ -4,8 +4,9 @@
  *
  *   node build/bench/micro/eviction.js [--keys 100000] [--rounds 7] [--value 64] [POLICY ...]
  */
+import { requestText } from "../../src/protocol/test-request.ts";
 import type { ClientSession } from "../../src/server/session.ts";
-import { connect, option, PIPELINE, paddedName, request } from "./session.ts";
+import { connect, option, PIPELINE, paddedName } from "./session.ts";
 
 const BATCHES = 2000;
 
@@ -18,7 +19,7 @@ function batches(first: number, count: number, keys: number, value: string): Buf
     Buffer.from(
       Array.from({ length: PIPELINE }, (_, i) => {
         const n = (first + b * PIPELINE + i) % keys;
-        return request(["SET", paddedName(n), value]);
+        return requestText(["SET", paddedName(n), value]);
       }).join(""),
       "latin1",
     ),
@@ -30,8 +31,8 @@ function measure(policy: string, keys: number, rounds: number, value: string): v
   for (const bytes of batches(0, Math.ceil(keys / PIPELINE), keys, value)) send(session, bytes);
   if (policy !== "none") {
     const used = host.servers[0]?.memory.used() ?? 0;
-    send(session, Buffer.from(request(["CONFIG", "SET", "maxmemory-policy", policy])));
-    send(session, Buffer.from(request(["CONFIG", "SET", "maxmemory", String(used)])));
+    send(session, Buffer.from(requestText(["CONFIG", "SET", "maxmemory-policy", policy])));
+    send(session, Buffer.from(requestText(["CONFIG", "SET", "maxmemory", String(used)])));
   }
   let best = Number.POSITIVE_INFINITY;
   const all = policy === "none" ? keys : Number.MAX_SAFE_INTEGER;

@@ -5,8 +5,8 @@
 import { Random } from "../../src/base/random.ts";
 import { serverCommands } from "../../src/commands.ts";
 import { systemConfigHost } from "../../src/env/config-host.ts";
-import type { Link } from "../../src/env/env.ts";
 import { SystemClock } from "../../src/env/system.ts";
+import { TakingLink } from "../../src/env/test-link.ts";
 import { Config } from "../../src/server/config/config.ts";
 import { InlineHost } from "../../src/server/inline-host.ts";
 import type { ClientSession } from "../../src/server/session.ts";
@@ -16,34 +16,18 @@ export const PIPELINE = 64;
 /** Bytes of the last reply that `tail` shows: all of "+OK". */
 const TAIL_BYTES = 5;
 
-export class NullLink implements Link {
-  readonly remote = "127.0.0.1:1";
-  readonly local = "127.0.0.1:2";
-  readonly descriptor = -1;
+export class NullLink extends TakingLink {
   /** Of all replies, so that none can be left out. */
   hash = 0;
   private written: Uint8Array = new Uint8Array(0);
   private writtenEnd = 0;
-  write(source: Uint8Array, start: number, end: number): boolean {
+
+  override write(source: Uint8Array, start: number, end: number): boolean {
     for (let i = start; i < end; i += 7) this.hash = (this.hash * 31 + (source[i] ?? 0)) | 0;
     this.written = source;
     this.writtenEnd = end;
     return true;
   }
-  writeShared(_chunk: Uint8Array, done: () => void): void {
-    done();
-  }
-  unsent(): number {
-    return 0;
-  }
-
-  pending(): number {
-    return 0;
-  }
-  pause(): void {}
-  resume(): void {}
-  end(): void {}
-  destroy(): void {}
 
   /** The end of the last reply. */
   tail(): string {
@@ -57,10 +41,6 @@ export class NullLink implements Link {
 export function option(name: string, fallback: number): number {
   const at = process.argv.indexOf(`--${name}`);
   return at < 0 ? fallback : Number(process.argv[at + 1]);
-}
-
-export function request(words: readonly string[]): string {
-  return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join("")}`;
 }
 
 export function paddedName(n: number): string {

@@ -11,6 +11,7 @@ import type { Server, Session } from "../command/session.ts";
 import { SLOTS } from "../limits.ts";
 import { Reply } from "../protocol/reply.ts";
 import { Config } from "../server/config/config.ts";
+import { testConfigHost } from "../server/config/test-host.ts";
 import { Topology } from "../server/topology.ts";
 import { CLUSTER_COMMANDS } from "./commands.ts";
 import { fillSlots, ownerNodes } from "./shard-owners/layout.ts";
@@ -28,14 +29,7 @@ export type FakeOptions = {
 export type From = { owner?: number; proto?: number; local?: string; isUnix?: boolean };
 
 export class FakeCluster {
-  readonly config: Config = new Config({
-    cwd: "/",
-    parallelism: 4,
-    resolvePath: (_base, path) => path,
-    directoryError: () => null,
-    readFile: () => ({ ok: false, error: "No such file or directory" }),
-    replaceFile: () => null,
-  });
+  readonly config: Config = new Config(testConfigHost(4));
   readonly slots: Int32Array = new Int32Array(SLOTS);
   /** Null for a process without owners. */
   readonly topology: Topology | null;

@@ -11,7 +11,7 @@ import type { StoreState } from "./handle.ts";
 import type { StoreBus } from "./store-bus.ts";
 import { throwIfBroken } from "./waiting.ts";
 
-export const ANSWER_MS_MAX = 5000;
+const ANSWER_MS_MAX = 5000;
 
 /** Brings the pool up to date and returns the settings to begin with, or throws after a while. */
 export function catchUp(

@@ -57,7 +57,7 @@ export function optionNames(): string[] {
   return DIRECTIVES.filter(({ name }) => TAKEN.has(name)).map(({ name }) => camelCase(name));
 }
 
-export function camelCase(directive: string): string {
+function camelCase(directive: string): string {
   return directive.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 

@@ -10,7 +10,7 @@ import { assert } from "../base/assert.ts";
 import type { Heap } from "./heap.ts";
 import { CHUNK_SHIFT, UNIT_MASK } from "./layout.ts";
 
-export const POISON: number = 0x5eadbeef | 0;
+const POISON: number = 0x5eadbeef | 0;
 /** Units at the start of a freed block that are poisoned. */
 const POISONED_UNITS = 1024;
 

@@ -23,7 +23,7 @@ export const PAGE_UNITS = 1024;
 export const PAGE_UNIT_SHIFT = 10;
 export const PAGES_PER_SPAN = 8;
 /** Spans of a 1 GiB chunk. */
-export const CHUNK_SPANS_MAX: number = CHUNK_BYTES_MAX / SPAN_BYTES;
+const CHUNK_SPANS_MAX: number = CHUNK_BYTES_MAX / SPAN_BYTES;
 
 export const BITMAP_WORDS: number = CHUNK_SPANS_MAX / 32;
 export const CHUNK_ROW_WORDS = 8;
@@ -36,7 +36,7 @@ export const CHUNK_FIRST_SPAN = 3;
 /** H_CHUNK_VERSION once it was made: a later chunk in the same place has another one. */
 export const CHUNK_SERIAL = 4;
 
-export const HEADER_WORDS = 256;
+const HEADER_WORDS = 256;
 export const H_CHUNK_VERSION = 0;
 export const H_SHARDS = 1;
 export const H_FREE_SPANS = 2;

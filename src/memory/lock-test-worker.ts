@@ -23,7 +23,7 @@ export const RUNG_AT: number = PARKS_AT + LOCKS * THREADS;
 /** Sections in which the owner's word named another thread. */
 export const INTRUSIONS_AT: number = RUNG_AT + LOCKS * THREADS;
 /** Threads that are ready to begin; all begin together. */
-export const READY_AT: number = INTRUSIONS_AT + 1;
+const READY_AT: number = INTRUSIONS_AT + 1;
 export const WORDS: number = READY_AT + 1;
 
 export type WorkerTask = {

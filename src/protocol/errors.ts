@@ -22,25 +22,16 @@ export const TIMEOUT_NEGATIVE = "ERR timeout is negative";
 export const BUSYKEY = "BUSYKEY Target key name already exists.";
 
 export const OOM = "OOM command not allowed when used memory > 'maxmemory'.";
-export const NOREPLICAS = "NOREPLICAS Not enough good replicas to write.";
-export const LOADING = "LOADING Redis is loading the dataset in memory";
-export const MASTERDOWN =
-  "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";
-export const NOSCRIPT = "NOSCRIPT No matching script. Please use EVAL.";
 
-export const NOAUTH = "NOAUTH Authentication required.";
 export const WRONGPASS = "WRONGPASS invalid username-password pair or user is disabled.";
 export const AUTH_WITHOUT_PASSWORD: string =
   "ERR AUTH <password> called without any password configured for the default user. " +
   "Are you sure your configuration is correct?";
 export const NOPROTO = "NOPROTO unsupported protocol version";
 export const MAX_CLIENTS = "ERR max number of clients reached";
-export const EXECABORT = "EXECABORT Transaction discarded because of previous errors.";
 
 export const CLUSTER_DISABLED = "ERR This instance has cluster support disabled";
 export const CROSSSLOT = "CROSSSLOT Keys in request don't hash to the same slot";
-export const TRYAGAIN = "TRYAGAIN Multiple keys request during rehashing of slot";
-export const CLUSTERDOWN = "CLUSTERDOWN The cluster is down";
 export const CLUSTERDOWN_UNBOUND = "CLUSTERDOWN Hash slot not served";
 export const INVALID_SLOT = "ERR Invalid or out of range slot";
 export const SELECT_IN_CLUSTER = "ERR SELECT is not allowed in cluster mode";
@@ -89,10 +80,6 @@ export function unsupportedOption(option: string): string {
 
 export function moved(slot: number, host: string, port: number): string {
   return `MOVED ${slot} ${host}:${port}`;
-}
-
-export function ask(slot: number, host: string, port: number): string {
-  return `ASK ${slot} ${host}:${port}`;
 }
 
 const TEXT_SHOWN_MAX = 128;

@@ -2,6 +2,7 @@
  * What a parser does with requests in pieces beside what the differential tests show: it looks at
  * each byte a bounded number of times, and holds no more than it has received.
  */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Args } from "../base/args.ts";
@@ -10,6 +11,7 @@ import { UNIT_BYTES } from "../limits.ts";
 import type { Heap } from "../memory/heap.ts";
 import { MIB, newHeaps, unitsUsed } from "../memory/heap-test-support.ts";
 import { ADMITTED, COMPLETE, NEED_MORE, Parser, type ParserLimits } from "./parser.ts";
+import { requestText } from "./test-request.ts";
 
 const LIMITS: ParserLimits = {
   bulkMax: 512 * MIB,
@@ -24,8 +26,7 @@ function newParser(): { parser: Parser; heap: Heap } {
 }
 
 function request(words: readonly string[]): Uint8Array {
-  const bulks = words.map((word) => `$${word.length}\r\n${word}\r\n`);
-  return latin1Bytes(`*${words.length}\r\n${bulks.join("")}`);
+  return latin1Bytes(requestText(words));
 }
 
 /** Feeds bytes in pieces; how many requests were complete. */

@@ -1,8 +1,7 @@
 /**
  * Requests in a buffer. `scan` is the fast path: a complete, well-formed multibulk request of
- * ordinary size that lies in one buffer. Whatever else it meets, it returns INCOMPLETE or ODD and
- * changes nothing that matters; the careful parser (`Parser`) then does everything, and only it
- * makes errors.
+ * ordinary size that lies in one buffer. At anything else it returns ODD and changes nothing that
+ * matters; the careful parser (`Parser`) then does everything, and only it makes errors.
  */
 import type { Args } from "../base/args.ts";
 

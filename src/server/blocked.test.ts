@@ -2,10 +2,12 @@
  * Clients whose command waits, by WAIT and WAITAOF, in a server whose clock is moved by hand: how
  * long they wait, what ends it, what others see meanwhile, and that nothing is left of them.
  */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { requestText } from "../protocol/test-request.ts";
 import { UNBLOCK_BY_TIMEOUT } from "./client-table.ts";
-import { request, type TestClient, TestServer, type TestServerOptions } from "./test-server.ts";
+import { type TestClient, TestServer, type TestServerOptions } from "./test-server.ts";
 
 const UNBLOCKED = "-UNBLOCKED client unblocked via CLIENT UNBLOCK\r\n";
 
@@ -18,7 +20,7 @@ function world(options: TestServerOptions = {}): World {
 }
 
 function lines(...commands: string[]): string {
-  return commands.map((command) => request(command.split(" "))).join("");
+  return commands.map((command) => requestText(command.split(" "))).join("");
 }
 
 /** What a client has been sent since this was asked last. */

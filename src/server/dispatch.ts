@@ -70,7 +70,7 @@ export const DONE = 0;
 /** A lock or memory was not had: run the same request again when the session is resumed. */
 export const PARKED = 1;
 /** Clients are paused: run the same request again when that is over. */
-export const POSTPONED = 2;
+const POSTPONED = 2;
 /**
  * Something was published between the checks and the locks: run the same request again at once. So
  * whoever has published that writes are to stop, and has had every lock since, has seen the last.
@@ -273,7 +273,7 @@ export class Dispatcher {
   ): boolean {
     if (session.owner < 0 || !command.hasKeys) return false;
     this.findKeys(command, args);
-    const redirect = this.redirect(session, command, args);
+    const redirect = this.redirect(session, args);
     if (redirect === null) return false;
     this.refuse(command, reply, redirect);
     return true;
@@ -493,7 +493,7 @@ export class Dispatcher {
     locks.wantNone();
     if (lockSet === LOCKS_KEYS) {
       this.findKeys(command, args);
-      const redirect = this.redirect(session, command, args);
+      const redirect = this.redirect(session, args);
       if (redirect !== null) {
         this.refuse(command, reply, redirect);
         return DONE;
@@ -521,7 +521,7 @@ export class Dispatcher {
     }
     server.store.heap.pool.sync();
     locks.recordAll(command.id);
-    const redirect = lockSet === LOCKS_KEYS ? this.redirect(session, command, args) : null;
+    const redirect = lockSet === LOCKS_KEYS ? this.redirect(session, args) : null;
     if (redirect === null) {
       const began = lockSet === LOCKS_ALL ? this.waiting.now() : 0;
       command.runData(db, args, reply);
@@ -544,9 +544,9 @@ export class Dispatcher {
     db.scopeLast = isScoped ? node.lastSlot : LAST_SLOT;
   }
 
-  private redirect(session: Session, command: Command, args: Args): string | null {
+  private redirect(session: Session, args: Args): string | null {
     const { topology } = this.server;
-    return topology === null ? null : topology.decide(session, command, args, this.keys);
+    return topology === null ? null : topology.decide(session, args, this.keys);
   }
 
   /** Finds the keys, and the slot and hash of each. */

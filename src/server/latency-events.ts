@@ -11,12 +11,7 @@ import { LATENCY_SAMPLES } from "../limits.ts";
 import { acquire, type LockCounters, release, type Waiting } from "../memory/lock.ts";
 
 /** Kinds of events, by Redis's names, in the order in which LATENCY LATEST shows them. */
-export const LATENCY_EVENTS = [
-  "command",
-  "fast-command",
-  "expire-cycle",
-  "eviction-cycle",
-] as const;
+const LATENCY_EVENTS = ["command", "fast-command", "expire-cycle", "eviction-cycle"] as const;
 
 export type LatencyEvent = (typeof LATENCY_EVENTS)[number];
 

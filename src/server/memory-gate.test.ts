@@ -2,13 +2,15 @@
  * The gate for memory on a whole server: what is evicted when, what is refused, what waits, and
  * that what is in use stays within the limit.
  */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Random, seedText, testSeed } from "../../test/support/random.ts";
 import { H_RESERVED_UNITS, H_SPANS_LIMIT } from "../memory/layout.ts";
 import { OOM } from "../protocol/errors.ts";
+import { requestText } from "../protocol/test-request.ts";
 import { evictionTimeMs, SLICE_KEYS_MAX, SLICE_VISITS_MAX } from "./memory-gate.ts";
-import { request, type TestClient, TestServer } from "./test-server.ts";
+import { type TestClient, TestServer } from "./test-server.ts";
 
 const KB = 1024;
 const MB = 1024 * 1024;
@@ -269,7 +271,8 @@ describe("time", () => {
     const client = server.connect();
     fillWithSmall(server, client);
     const value = "x".repeat(700_000);
-    const bytes = request(["SET", "big", value]) + request(["STRLEN", "big"]) + request(["PING"]);
+    const bytes =
+      requestText(["SET", "big", value]) + requestText(["STRLEN", "big"]) + requestText(["PING"]);
     client.link.sent = "";
     for (let at = 0; at < bytes.length; at += 50_000) {
       const piece = Uint8Array.from(bytes.slice(at, at + 50_000), (c) => c.charCodeAt(0));

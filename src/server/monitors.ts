@@ -19,7 +19,7 @@ import type { ThreadServer } from "./thread-server.ts";
 /** What is collected is sent in the middle of a turn when it is this much. */
 const SEND_BYTES = 65536;
 /** The one kind of message in the mailboxes. */
-export const MONITOR_LINES = 1;
+const MONITOR_LINES = 1;
 
 const NONE: readonly number[] = [];
 const MESSAGES = statIndex("mailbox_messages");

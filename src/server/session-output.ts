@@ -15,7 +15,7 @@ import type { ThreadServer } from "./thread-server.ts";
 /** Redis has room for so many bytes of replies before it counts any. */
 const UNCOUNTED_BYTES = 16384;
 /** A session with more unsent output than this runs nothing until it has drained. */
-export const OUTPUT_PAUSE_BYTES: number = 4 << 20;
+const OUTPUT_PAUSE_BYTES: number = 4 << 20;
 
 const NET_OUTPUT = statIndex("net_output_bytes");
 const WRITES = statIndex("writes_processed");

@@ -2,9 +2,11 @@
  * Sessions that cannot go on: behind a lock, behind a peer that does not read, or whose client has
  * left. What was received is run, nothing grows without a bound, and the thread serves others.
  */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { request, START_MS, type TestClient, TestServer } from "./test-server.ts";
+import { requestText } from "../protocol/test-request.ts";
+import { START_MS, type TestClient, TestServer } from "./test-server.ts";
 
 const SHARDS = 16;
 /** Of a key in each of two shards. */
@@ -28,7 +30,7 @@ describe("a session behind a lock", () => {
     const server = new TestServer();
     const [client, other] = [server.connect(), server.connect()];
     const release = server.holdShard(server.shardOf(KEY));
-    assert.equal(client.send(request(["SET", KEY, "1"]) + request(["GET", KEY])), "");
+    assert.equal(client.send(requestText(["SET", KEY, "1"]) + requestText(["GET", KEY])), "");
     assert.equal(other.call("SET", OTHER, "2"), "+OK\r\n");
     assert.equal(client.call("INCR", KEY), "");
     release();
@@ -40,7 +42,7 @@ describe("a session behind a lock", () => {
     const server = new TestServer();
     const client = server.connect();
     const release = server.holdShard(server.shardOf(KEY));
-    client.send(request(["SET", KEY, "1"]) + request(["APPEND", KEY, "2"]));
+    client.send(requestText(["SET", KEY, "1"]) + requestText(["APPEND", KEY, "2"]));
     client.call("GET", KEY);
     client.session.onEnd();
     assert.ok(!client.isClosed);
@@ -54,7 +56,7 @@ describe("a session behind a lock", () => {
     const server = new TestServer();
     const [client, watcher] = [server.connect(), server.connect()];
     const release = server.holdShard(server.shardOf(KEY));
-    client.send(request(["SET", KEY, "1"]) + request(["APPEND", KEY, "2"]));
+    client.send(requestText(["SET", KEY, "1"]) + requestText(["APPEND", KEY, "2"]));
     client.call("APPEND", KEY, "3");
     client.link.destroy();
     assert.equal(connected(watcher), "2");
@@ -81,7 +83,7 @@ describe("a session behind a lock", () => {
     const server = new TestServer();
     const client = server.connect();
     const release = server.holdShard(server.shardOf(KEY));
-    const one = request(["APPEND", KEY, "x".repeat(50_000)]);
+    const one = requestText(["APPEND", KEY, "x".repeat(50_000)]);
     let sent = 0;
     for (; !client.link.isPaused && sent * one.length < 2 * most; sent++) client.send(one);
     assert.ok(client.link.isPaused, "it read more and more");
@@ -124,7 +126,7 @@ describe("a command that visits shard after shard", () => {
     const server = serverWithKeys(100);
     const [client, watcher] = [server.connect(), server.connect()];
     const release = server.holdShard(SHARDS - 1);
-    client.send(request(["KEYS", "*"]) + request(["SET", OTHER, "1"]));
+    client.send(requestText(["KEYS", "*"]) + requestText(["SET", OTHER, "1"]));
     client.link.destroy();
     release();
     assert.equal(watcher.call("GET", OTHER), "$1\r\n1\r\n");
@@ -171,7 +173,7 @@ describe("client-output-buffer-limit", () => {
     const hits = (): number => Number(server.connect().info("stats").get("keyspace_hits"));
     const before = hits();
     client.link.isStuck = true;
-    client.send(request(["GET", KEY]).repeat(100));
+    client.send(requestText(["GET", KEY]).repeat(100));
     assert.ok(client.isClosed);
     assert.ok(client.link.sent.length < 2 * MOST, `${client.link.sent.length} bytes`);
     assert.ok(hits() - before < 20, "what came behind was run too");
@@ -183,7 +185,7 @@ describe("client-output-buffer-limit", () => {
   test("is no limit for what a peer takes as it comes", () => {
     const server = limited(`normal ${2 * MOST} 0 0`);
     const client = server.connect();
-    const reply = client.send(request(["GET", KEY]).repeat(100));
+    const reply = client.send(requestText(["GET", KEY]).repeat(100));
     assert.equal(reply.length, 100 * (VALUE.length + 10));
     assert.ok(!client.isClosed);
   });
@@ -192,7 +194,7 @@ describe("client-output-buffer-limit", () => {
     const server = limited(`normal ${MOST} 0 0`);
     const [client, other] = [server.connect(), server.connect()];
     client.link.isStuck = true;
-    client.send(request(["GET", KEY]).repeat(10));
+    client.send(requestText(["GET", KEY]).repeat(10));
     assert.ok(!client.isClosed);
     assert.ok(other.call("MGET", ...new Array<string>(10).fill(KEY)).length > 600_000);
     client.call("MGET", ...new Array<string>(10).fill(KEY));
@@ -240,7 +242,7 @@ describe("a server that ends", () => {
     const client = server.connect();
     client.call("SET", OTHER, LONG);
     client.link.isStuck = true;
-    client.send(request(["GET", OTHER]).repeat(GETS) + last);
+    client.send(requestText(["GET", OTHER]).repeat(GETS) + last);
     assert.ok(client.link.sent.length < (GETS * LONG.length) / 2);
     return client;
   }
@@ -252,11 +254,11 @@ describe("a server that ends", () => {
 
   test("answers all that it received from a peer that is slow", () => {
     const server = new TestServer();
-    const client = stuck(server, request(["INCR", KEY]));
+    const client = stuck(server, requestText(["INCR", KEY]));
     const { sent } = client.link;
     ends(server);
     assert.ok(!client.isClosed);
-    client.send(request(["INCR", KEY]));
+    client.send(requestText(["INCR", KEY]));
     client.link.sent = sent;
     const all = drained(client);
     assert.equal(all.length, GETS * (LONG.length + 10) + 4);
@@ -268,7 +270,7 @@ describe("a server that ends", () => {
     const server = new TestServer();
     const client = server.connect();
     const release = server.holdShard(server.shardOf(KEY));
-    client.send(request(["SET", KEY, "1"]) + request(["GET", KEY]));
+    client.send(requestText(["SET", KEY, "1"]) + requestText(["GET", KEY]));
     ends(server);
     assert.ok(!client.isClosed);
     release();
@@ -277,9 +279,9 @@ describe("a server that ends", () => {
   });
 
   test("waits neither for the end of a pause nor for replicas", () => {
-    for (const last of [request(["SET", KEY, "1"]), request(["WAIT", "1", "0"])]) {
+    for (const last of [requestText(["SET", KEY, "1"]), requestText(["WAIT", "1", "0"])]) {
       const server = new TestServer();
-      const client = stuck(server, last + request(["PING"]));
+      const client = stuck(server, last + requestText(["PING"]));
       server.connect().call("CLIENT", "PAUSE", "100000", "WRITE");
       ends(server);
       assert.equal(drained(client).length, GETS * (LONG.length + 10));
@@ -324,7 +326,7 @@ describe("client-query-buffer-limit", () => {
     ] as const) {
       const client = server.connect();
       const words = lengths.flatMap((length, i) => [`k${i}`, "v".repeat(length)]);
-      sendAll(client, request(["MSET", ...words]));
+      sendAll(client, requestText(["MSET", ...words]));
       assert.equal(client.isClosed, isClosed, String(lengths));
       assert.equal(client.link.sent, isClosed ? "" : "+OK\r\n");
       if (isClosed) closed++;

@@ -2,17 +2,20 @@
  * What the tests of server commands run on: a whole server in this process, its threads stepped by
  * hand, with links that keep what is sent. No sockets, a clock that moves when told to.
  */
+
 import { assert } from "../base/assert.ts";
 import { latin1, latin1Bytes } from "../base/bytes.ts";
 import { keySlot } from "../base/crc16.ts";
 import { Random } from "../base/random.ts";
 import { serverCommands } from "../commands.ts";
-import type { Clock, Link } from "../env/env.ts";
+import type { Clock } from "../env/env.ts";
+import { TakingLink } from "../env/test-link.ts";
 import { SLOTS } from "../limits.ts";
 import { shardRow } from "../memory/layout.ts";
 import { release, tryAcquire } from "../memory/lock.ts";
+import { requestText } from "../protocol/test-request.ts";
 import { Config } from "./config/config.ts";
-import type { ConfigHost } from "./config/host.ts";
+import { testConfigHost } from "./config/test-host.ts";
 import { InlineHost } from "./inline-host.ts";
 import type { ClientSession } from "./session.ts";
 import type { ThreadServer } from "./thread-server.ts";
@@ -22,20 +25,9 @@ const NODE_ID = "07c37dfeb235213a872192d90877d0cd55635b91";
 const PORT = 6379;
 const COMMANDS = serverCommands();
 
-const CONFIG_HOST: ConfigHost = {
-  cwd: "/",
-  parallelism: 2,
-  resolvePath: (_base, path) => path,
-  directoryError: () => null,
-  readFile: () => ({ ok: false, error: "No such file or directory" }),
-  replaceFile: () => null,
-};
-
 /** Keeps what the server sends. */
-export class TestLink implements Link {
-  readonly remote: string;
-  readonly local: string;
-  readonly descriptor = 7;
+export class TestLink extends TakingLink {
+  override readonly descriptor = 7;
   sent = "";
   isClosed = false;
   /** What `pending` says is on its way. */
@@ -47,12 +39,7 @@ export class TestLink implements Link {
   isPaused = false;
   session: ClientSession | null = null;
 
-  constructor(remote: string, local: string) {
-    this.remote = remote;
-    this.local = local;
-  }
-
-  write(source: Uint8Array, start: number, end: number): boolean {
+  override write(source: Uint8Array, start: number, end: number): boolean {
     this.sent += latin1(source, start, end);
     if (!this.isStuck) return true;
     this.unfinished += end - start;
@@ -60,24 +47,19 @@ export class TestLink implements Link {
     return false;
   }
 
-  writeShared(chunk: Uint8Array, done: () => void): void {
-    this.write(chunk, 0, chunk.length);
-    done();
-  }
-
-  unsent(): number {
+  override unsent(): number {
     return this.untaken;
   }
 
-  pending(): number {
+  override pending(): number {
     return this.unfinished;
   }
 
-  pause(): void {
+  override pause(): void {
     this.isPaused = true;
   }
 
-  resume(): void {
+  override resume(): void {
     this.isPaused = false;
   }
 
@@ -89,11 +71,7 @@ export class TestLink implements Link {
     this.session?.onDrain();
   }
 
-  end(): void {
-    this.destroy();
-  }
-
-  destroy(): void {
+  override destroy(): void {
     if (this.isClosed) return;
     this.isClosed = true;
     this.session?.onClose();
@@ -116,7 +94,7 @@ export class TestClient {
 
   /** Sends one request and returns what came back, with one character per byte. */
   call(...words: string[]): string {
-    return this.send(request(words));
+    return this.send(requestText(words));
   }
 
   /** Sends bytes as they are. */
@@ -150,10 +128,6 @@ export class TestClient {
     }
     return fields;
   }
-}
-
-export function request(words: readonly string[]): string {
-  return `*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join("")}`;
 }
 
 /** Owners with equal shares of the slots, on the ports behind the plain one. */
@@ -194,7 +168,7 @@ export class TestServer {
       monotonicMs: () => this.clock.unixMs,
       unixUsec: () => this.clock.unixMs * 1000,
     };
-    this.config = new Config(CONFIG_HOST);
+    this.config = new Config(testConfigHost(2));
     const settings = {
       threads: String(threads),
       shards: "16",

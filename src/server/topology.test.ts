@@ -34,7 +34,7 @@ function decide(cluster: FakeCluster, line: string, from: From): string | null {
     args.slot[i] = keySlot(args.buffer, args.start[i] as number, args.end[i] as number);
   }
   const session = cluster.session(from);
-  const decided = topology.decide(session, command, args, keys);
+  const decided = topology.decide(session, args, keys);
   if (keys.count === 1) {
     const slot = args.slot[keys.at[0] as number] as number;
     assert.equal(topology.decideSlot(session, slot), decided, "decideSlot differs");

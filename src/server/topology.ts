@@ -10,7 +10,6 @@
  * is changing, and a request is never served by one.
  */
 import type { Args } from "../base/args.ts";
-import type { Command } from "../command/command.ts";
 import type { KeyList } from "../command/key-specs.ts";
 import type { Session } from "../command/session.ts";
 import { CLUSTERDOWN_UNBOUND, CROSSSLOT, moved } from "../protocol/errors.ts";
@@ -84,7 +83,7 @@ export class Topology {
    * and again under them. The first key's slot decides; where keys of other slots are refused, that
    * is told first, whoever owns them.
    */
-  decide(session: Session, _command: Command, args: Args, keys: KeyList): string | null {
+  decide(session: Session, args: Args, keys: KeyList): string | null {
     if (session.owner < 0 || keys.count === 0) return null;
     const slot = args.slot[keys.at[0] as number] as number;
     if (keys.count > 1 && !this.config.ownersCrossSlot) {

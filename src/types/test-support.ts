@@ -47,7 +47,7 @@ export type TestStoreOptions = {
 
 type HeldPiece = { piece: SharedPiece; copy: Uint8Array };
 
-export const TEST_START_MS = 1_700_000_000_000;
+const TEST_START_MS = 1_700_000_000_000;
 
 export class TestStore {
   readonly heap: RefusingHeap;

@@ -3,10 +3,12 @@
  * length cost: the same memory, as many entries moved, records compared and parts of tables. Told
  * by counters, in a server within this process. A million keys of each family with ZEROHOP_LONG=1.
  */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { SLOTS } from "../../src/limits.ts";
-import { request, TestServer } from "../../src/server/test-server.ts";
+import { requestText } from "../../src/protocol/test-request.ts";
+import { TestServer } from "../../src/server/test-server.ts";
 import type { ThreadServer } from "../../src/server/thread-server.ts";
 import { eachSegment } from "../../src/structures/table-walks.ts";
 import { FAMILIES, type Family } from "../support/collisions.ts";
@@ -65,7 +67,7 @@ function costsOf(load: Load): Costs {
   const all = (call: (n: number) => string[], expected: string): void => {
     for (let at = 0; at < load.keys; at += BATCH) {
       let text = "";
-      for (let n = at; n < at + BATCH; n++) text += request(call(n));
+      for (let n = at; n < at + BATCH; n++) text += requestText(call(n));
       assert.equal(client.send(text), expected.repeat(BATCH));
     }
   };

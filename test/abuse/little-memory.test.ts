@@ -2,11 +2,13 @@
  * Little memory, as a limit of the process or of its control group says: it starts, serves, fills
  * up, refuses and lives on. The system would kill whoever takes more than its group has.
  */
+
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { describe, test } from "node:test";
+import { requestText } from "../../src/protocol/test-request.ts";
 import { isLong, needsOurs } from "../support/environment.ts";
-import { LineClient, requestText } from "../support/lines.ts";
+import { LineClient } from "../support/lines.ts";
 import { makeMemoryGroup } from "../support/memory-group.ts";
 import { until } from "../support/owners.ts";
 import { errorOf, integerOf, show } from "../support/resp-parser.ts";

@@ -1,9 +1,11 @@
 /** Memory that is full, that must come back, and that stays flat. */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { requestText } from "../../src/protocol/test-request.ts";
 import { FAMILIES } from "../support/collisions.ts";
 import { isLong, needs, needsOurs } from "../support/environment.ts";
-import { LineClient, requestText } from "../support/lines.ts";
+import { LineClient } from "../support/lines.ts";
 import { until } from "../support/owners.ts";
 import { Random, seedText, testSeed } from "../support/random.ts";
 import type { RespClient } from "../support/resp.ts";

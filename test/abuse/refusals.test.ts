@@ -4,10 +4,12 @@
  * server answers it. MSET may have set the keys before the one that was refused. More of n and more
  * calls with ZEROHOP_LONG=1.
  */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { OOM } from "../../src/protocol/errors.ts";
-import { request, type TestClient, TestServer } from "../../src/server/test-server.ts";
+import { requestText } from "../../src/protocol/test-request.ts";
+import { type TestClient, TestServer } from "../../src/server/test-server.ts";
 import { isLong } from "../support/environment.ts";
 import { Random, seedText, testSeed } from "../support/random.ts";
 
@@ -104,14 +106,14 @@ class Pair {
   /** Runs a call on both, unless it is refused. */
   run(words: readonly string[], hint: string): void {
     this.isRefusing = true;
-    const reply = this.ours.send(request(words));
+    const reply = this.ours.send(requestText(words));
     this.isRefusing = false;
     if (reply === REFUSED) {
       this.refusedCalls++;
       if (words[0] === "MSET") this.followPairs(words);
       return;
     }
-    const expected = this.model.send(request(words));
+    const expected = this.model.send(requestText(words));
     if (reply === expected) return;
     const shown = words.map((word) => `${JSON.stringify(word.slice(0, 40))}(${word.length})`);
     assert.fail(

@@ -21,7 +21,7 @@ export function plainReply(reply: Reply): Plain {
   return map;
 }
 
-export function plainDoc(doc: Doc): Plain {
+function plainDoc(doc: Doc): Plain {
   if (typeof doc === "string" || typeof doc === "number") return doc;
   if ("status" in doc) return doc.status;
   if ("set" in doc) return doc.set.map(plainDoc);

@@ -15,7 +15,7 @@ export type Difference = {
   ours: RegExp;
 };
 
-export const differences: readonly Difference[] = [
+const differences: readonly Difference[] = [
   {
     line: /^CLIENT SETINFO (LIB-NAME|LIB-VER|lib-name) (x|mylib|1\.2\.3|"")$/,
     since: "7.2",

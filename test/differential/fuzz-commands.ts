@@ -8,7 +8,7 @@ import { COMMANDS } from "../../src/commands.ts";
 const GROUPS: readonly string[] = ["string", "generic", "connection", "server"];
 
 /** Names or beginnings of names, each with its reason. */
-export const LEFT_OUT: readonly (readonly [string, string])[] = [
+const LEFT_OUT: readonly (readonly [string, string])[] = [
   ["client help", "7.2 words it otherwise; the corpora compare it, as they do the other HELPs"],
   ["command help", "as client help"],
   ["config help", "as client help"],

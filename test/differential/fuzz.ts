@@ -160,7 +160,7 @@ export async function shrink(
   return `${current.map(quoteCommand).join("\n    ")}\n    -> ${failure}`;
 }
 
-export function quoteCommand(command: readonly string[]): string {
+function quoteCommand(command: readonly string[]): string {
   return command.map((arg) => (/^[!-~]+$/.test(arg) ? arg : escape(arg))).join(" ");
 }
 

@@ -46,7 +46,7 @@ export function commandLine(step: Step): string {
   return step.args.map((arg) => arg.toUpperCase()).join(" ");
 }
 
-export function commandName(step: Step): string {
+function commandName(step: Step): string {
   return (step.args[0] ?? "").toUpperCase();
 }
 

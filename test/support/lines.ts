@@ -58,9 +58,3 @@ export class LineClient {
     if (this.#missing <= 0) this.#arrived();
   }
 }
-
-export function requestText(words: readonly string[]): string {
-  let text = `*${words.length}\r\n`;
-  for (const word of words) text += `$${word.length}\r\n${word}\r\n`;
-  return text;
-}

@@ -10,7 +10,7 @@ import type { RespClient } from "./resp.ts";
 import { textOf } from "./resp-parser.ts";
 import { type Options, type Server, startRedis, startZeroHop } from "./servers.ts";
 
-export const SLOTS = 16384;
+const SLOTS = 16384;
 
 export type Owners = {
   /** The owners' ports, owner 0 first. */

@@ -3,10 +3,12 @@
  * commands that are documented as taking constant time and by the housekeeping: 64 KiB copied, 512
  * entries moved, 4,096 elements visited. Counters tell, since a clock would measure the machine.
  */
+
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { BIG_STRING_BYTES } from "../../src/limits.ts";
-import { request, type TestClient, TestServer } from "../../src/server/test-server.ts";
+import { requestText } from "../../src/protocol/test-request.ts";
+import { type TestClient, TestServer } from "../../src/server/test-server.ts";
 import { isLong } from "../support/environment.ts";
 import { Random, seedText, testSeed } from "../support/random.ts";
 
@@ -50,7 +52,7 @@ function newServer(): TestServer {
 function each(client: TestClient, count: number, call: (i: number) => string[]): void {
   for (let at = 0; at < count; at += BATCH) {
     let text = "";
-    for (let i = at; i < Math.min(count, at + BATCH); i++) text += request(call(i));
+    for (let i = at; i < Math.min(count, at + BATCH); i++) text += requestText(call(i));
     assert.doesNotMatch(client.send(text).slice(0, 200), /^-/);
   }
 }
@@ -89,7 +91,7 @@ describe("what is done under one lock", () => {
     for (let n = 0; n < KEYS / 3; n += BATCH) {
       let text = "";
       for (let i = 0; i < BATCH; i++) {
-        text += request((i % 100 === 0 ? calls[7] : calls[random.below(7)])?.() ?? []);
+        text += requestText((i % 100 === 0 ? calls[7] : calls[random.below(7)])?.() ?? []);
       }
       client.send(text);
       server.advance(20);

@@ -12,14 +12,15 @@ import {
   workerData,
 } from "node:worker_threads";
 import { serverCommands } from "../../src/commands.ts";
-import type { Link } from "../../src/env/env.ts";
 import { makeSharedBuffer, SystemClock, systemWaiting } from "../../src/env/system.ts";
+import { TakingLink } from "../../src/env/test-link.ts";
 import { H_GARBAGE, LOCK_WORD, SHARD_ROW_WORDS, SHARDS_AT } from "../../src/memory/layout.ts";
 import { FREE, HELD } from "../../src/memory/lock.ts";
 import type { ChunkMessage } from "../../src/memory/pool.ts";
 import { BELL_WORDS, ringBell, takeBellBack } from "../../src/server/bell.ts";
 import { Bus, type BusMessage } from "../../src/server/bus.ts";
 import { Config } from "../../src/server/config/config.ts";
+import { testConfigHost } from "../../src/server/config/test-host.ts";
 import { checkHeap } from "../../src/server/heap-check.ts";
 import type { ClientSession } from "../../src/server/session.ts";
 import { newLockCounters, type SharedState, viewShared } from "../../src/server/shared-state.ts";
@@ -30,14 +31,14 @@ import { FrameReader, show, textOf } from "../support/resp-parser.ts";
 import { type Call, COUNTERS, checkCall, firstCall, newRun, nextCalls, type Run } from "./calls.ts";
 
 /** Words that the threads wait for each other with. */
-export const READY = 0;
-export const STARTED = 1;
-export const DONE = 2;
-export const STOPPED = 3;
+const READY = 0;
+const STARTED = 1;
+const DONE = 2;
+const STOPPED = 3;
 export const FAILED = 4;
 export const STAGE_WORDS = 5;
 
-export const SETTINGS: readonly { name: string; text: string }[] = [
+const SETTINGS: readonly { name: string; text: string }[] = [
   { name: "shards", text: "64" },
   { name: "memory-chunk", text: "16777216" },
   { name: "enable-debug-command", text: "yes" },
@@ -73,19 +74,16 @@ const PIPELINE = 6;
 const RING_MS = 20_000;
 
 /** Keeps what the server sends, and for a while what it has pinned. */
-class WorkerLink implements Link {
-  readonly remote = "127.0.0.1:1";
-  readonly local = "127.0.0.1:2";
-  readonly descriptor = -1;
+class WorkerLink extends TakingLink {
   readonly reader = new FrameReader();
   readonly #pinned: { chunk: Uint8Array; copy: Buffer; done: () => void }[] = [];
 
-  write(source: Uint8Array, start: number, end: number): boolean {
+  override write(source: Uint8Array, start: number, end: number): boolean {
     this.reader.push(Buffer.from(source.subarray(start, end)));
     return true;
   }
 
-  writeShared(chunk: Uint8Array, done: () => void): void {
+  override writeShared(chunk: Uint8Array, done: () => void): void {
     const copy = Buffer.from(chunk);
     this.reader.push(copy);
     this.#pinned.push({ chunk, copy, done });
@@ -98,18 +96,6 @@ class WorkerLink implements Link {
       done();
     }
   }
-
-  unsent(): number {
-    return 0;
-  }
-
-  pending(): number {
-    return 0;
-  }
-  pause(): void {}
-  resume(): void {}
-  end(): void {}
-  destroy(): void {}
 }
 
 class Client {
@@ -193,14 +179,7 @@ class Worker {
       receive: () => bus.nextChunk(),
       makeBuffer: makeSharedBuffer,
     };
-    const config = new Config({
-      cwd: "/",
-      parallelism: 1,
-      resolvePath: (_base, path) => path,
-      directoryError: () => null,
-      readFile: () => ({ ok: false, error: "" }),
-      replaceFile: () => null,
-    });
+    const config = new Config(testConfigHost(1));
     config.apply([{ name: "threads", text: String(shared.threads) }, ...SETTINGS]);
     const random = new Random(thread);
     const view = viewShared(shared, thread, 2, { clock: new SystemClock(), random, pool }, null);

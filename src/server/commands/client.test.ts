@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { requestText } from "../../protocol/test-request.ts";
 import { NAME_BYTES_MAX } from "../client-table.ts";
-import { request, type TestClient, TestServer } from "../test-server.ts";
+import { type TestClient, TestServer } from "../test-server.ts";
 
 /** A server with a client on each thread. */
 function pair(): { server: TestServer; a: TestClient; b: TestClient } {
@@ -230,7 +231,7 @@ describe("CLIENT KILL", () => {
 
   test("of oneself answers first", () => {
     const { server, a, b } = pair();
-    assert.equal(a.send(request(["CLIENT", "KILL", a.session.remote]) + "PING\r\n"), "+OK\r\n");
+    assert.equal(a.send(requestText(["CLIENT", "KILL", a.session.remote]) + "PING\r\n"), "+OK\r\n");
     assert.ok(a.isClosed);
     assert.equal(b.say(`CLIENT KILL ID ${b.session.id}`), ":0\r\n");
     assert.equal(callAndSettle(server, b, "CLIENT KILL SKIPME no TYPE normal"), ":1\r\n");

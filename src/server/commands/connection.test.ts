@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { request, TestServer } from "../test-server.ts";
+import { requestText } from "../../protocol/test-request.ts";
+import { TestServer } from "../test-server.ts";
 
 const NOT_IN_NAMES = "-ERR Client names cannot contain spaces, newlines or special characters.\r\n";
 const WRONGPASS = "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
@@ -28,7 +29,7 @@ describe("HELLO", () => {
     const server = new TestServer();
     const client = server.connect();
     assert.equal(client.say("HELLO"), helloOf(client.session.id, 2, "standalone"));
-    const both = client.send(request(["HELLO", "3"]) + request(["CLIENT", "GETNAME"]));
+    const both = client.send(requestText(["HELLO", "3"]) + requestText(["CLIENT", "GETNAME"]));
     assert.equal(both, `${helloOf(client.session.id, 3, "standalone")}_\r\n`);
     assert.equal(client.say("HELLO"), helloOf(client.session.id, 3, "standalone"));
     assert.equal(client.say("HELLO 2"), helloOf(client.session.id, 2, "standalone"));
@@ -116,7 +117,10 @@ describe("SELECT", () => {
 test("QUIT answers, then closes, and what came behind it is not run", () => {
   const server = new TestServer();
   const client = server.connect();
-  assert.equal(client.send(request(["QUIT", "now"]) + request(["SET", "a", "1"])), "+OK\r\n");
+  assert.equal(
+    client.send(requestText(["QUIT", "now"]) + requestText(["SET", "a", "1"])),
+    "+OK\r\n",
+  );
   assert.ok(client.isClosed);
   assert.equal(server.connect().say("GET a"), "$-1\r\n");
 });

@@ -44,7 +44,7 @@ function readInteger(args: Args, i: number): boolean {
   return parseInt64(args.source(i), args.start[i] as number, args.end[i] as number);
 }
 
-export const PING: CommandSpec = {
+const PING: CommandSpec = {
   ...PING_META,
   locks: "none",
   run(_session: Session, args: Args, reply: Reply): void {
@@ -54,7 +54,7 @@ export const PING: CommandSpec = {
   },
 };
 
-export const ECHO: CommandSpec = {
+const ECHO: CommandSpec = {
   ...ECHO_META,
   locks: "none",
   run: (_session, args, reply) => replyArgument(args, 1, reply),
@@ -117,7 +117,7 @@ function helloSecrets(args: Args): number[] {
   return found;
 }
 
-export const HELLO: CommandSpec = {
+const HELLO: CommandSpec = {
   ...HELLO_META,
   hidden: helloSecrets,
   locks: "none",
@@ -146,7 +146,7 @@ export const HELLO: CommandSpec = {
   },
 };
 
-export const AUTH: CommandSpec = {
+const AUTH: CommandSpec = {
   ...AUTH_META,
   hidden: (args) => (args.count > 3 ? [] : [1, 2]),
   differs: "There is only the user default, who has no password.",
@@ -159,7 +159,7 @@ export const AUTH: CommandSpec = {
   },
 };
 
-export const SELECT: CommandSpec = {
+const SELECT: CommandSpec = {
   ...SELECT_META,
   locks: "none",
   run(session: Session, args: Args, reply: Reply): void {
@@ -185,7 +185,7 @@ export const SELECT: CommandSpec = {
   },
 };
 
-export const QUIT: CommandSpec = {
+const QUIT: CommandSpec = {
   ...QUIT_META,
   locks: "none",
   run(session: Session, _args: Args, reply: Reply): void {
@@ -194,7 +194,7 @@ export const QUIT: CommandSpec = {
   },
 };
 
-export const RESET: CommandSpec = {
+const RESET: CommandSpec = {
   ...RESET_META,
   locks: "none",
   run(session: Session, _args: Args, reply: Reply): void {

@@ -12,7 +12,7 @@ import { INFO_META, TIME_META } from "./specs.ts";
 /** No section has a longer name. */
 const NAME_MAX = 64;
 
-export const INFO: CommandSpec = {
+const INFO: CommandSpec = {
   ...INFO_META,
   locks: "none",
   differs: "There are the sections Threads and, on owner ports, figures of the owner.",
@@ -23,7 +23,7 @@ export const INFO: CommandSpec = {
   },
 };
 
-export const TIME: CommandSpec = {
+const TIME: CommandSpec = {
   ...TIME_META,
   locks: "none",
   run(session: Session, _args: Args, reply: Reply): void {

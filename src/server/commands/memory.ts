@@ -31,7 +31,7 @@ const TIPS: CommandMeta["tips"] = [
   "response_policy:special",
 ];
 
-export const MEMORY_DOCTOR: CommandSpec = {
+const MEMORY_DOCTOR: CommandSpec = {
   ...META,
   name: "MEMORY DOCTOR",
   summary: "Outputs a memory problems report.",
@@ -56,7 +56,7 @@ function chunks(control: Int32Array): { count: number; spans: number } {
   return { count, spans };
 }
 
-export const MEMORY_MALLOC_STATS: CommandSpec = {
+const MEMORY_MALLOC_STATS: CommandSpec = {
   ...META,
   name: "MEMORY MALLOC-STATS",
   complexity: SLOW,
@@ -82,7 +82,7 @@ export const MEMORY_MALLOC_STATS: CommandSpec = {
   },
 };
 
-export const MEMORY_PURGE: CommandSpec = {
+const MEMORY_PURGE: CommandSpec = {
   ...META,
   name: "MEMORY PURGE",
   complexity: SLOW,
@@ -98,7 +98,7 @@ export const MEMORY_PURGE: CommandSpec = {
   finish: (_db, _state, _args, reply) => reply.ok(),
 };
 
-export const MEMORY_STATS: CommandSpec = {
+const MEMORY_STATS: CommandSpec = {
   ...META,
   name: "MEMORY STATS",
   summary: "Returns details about memory usage.",

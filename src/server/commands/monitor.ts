@@ -6,7 +6,7 @@ import type { Reply } from "../../protocol/reply.ts";
 import { MONITOR_META } from "./specs.ts";
 
 /** Redis: a session that monitors already gets no answer. */
-export const MONITOR: CommandSpec = {
+const MONITOR: CommandSpec = {
   ...MONITOR_META,
   locks: "none",
   run(session: Session, _args: Args, reply: Reply): void {

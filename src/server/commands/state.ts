@@ -6,7 +6,7 @@ import type { CommandSpec } from "../../command/spec.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { LOLWUT } from "./lolwut.ts";
 
-export const LASTSAVE: CommandSpec = {
+const LASTSAVE: CommandSpec = {
   name: "LASTSAVE",
   group: "server",
   since: "1.0.0",
@@ -22,7 +22,7 @@ export const LASTSAVE: CommandSpec = {
   },
 };
 
-export const ROLE: CommandSpec = {
+const ROLE: CommandSpec = {
   name: "ROLE",
   group: "server",
   since: "2.8.12",

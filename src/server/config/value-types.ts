@@ -12,7 +12,7 @@ import { quote } from "./quoting.ts";
 export const INT_MAX = 2147483647n;
 export const INT_MIN: bigint = -2147483648n;
 export const UINT_MAX = 4294967295n;
-export const INT64_MIN: bigint = -(2n ** 63n);
+const INT64_MIN: bigint = -(2n ** 63n);
 export const INT64_MAX: bigint = 2n ** 63n - 1n;
 export const UINT64_MAX: bigint = 2n ** 64n - 1n;
 

@@ -28,7 +28,7 @@ export const SECTIONS: readonly Section[] = [
 ];
 
 /** Sections by the words of a call in lower case, in the order of the table, none twice. */
-export function sectionsFor(words: readonly string[]): Section[] {
+function sectionsFor(words: readonly string[]): Section[] {
   const wanted = new Set(words);
   const isAll = wanted.has("all") || wanted.has("everything");
   const isDefault = words.length === 0 || wanted.has("default");

@@ -23,8 +23,8 @@ export const KEEP_TTL: number = 1 << 3;
 export const PERSIST: number = 1 << 4;
 export const EX: number = 1 << 5;
 export const PX: number = 1 << 6;
-export const EX_AT: number = 1 << 7;
-export const PX_AT: number = 1 << 8;
+const EX_AT: number = 1 << 7;
+const PX_AT: number = 1 << 8;
 
 const TIMES = EX | PX | EX_AT | PX_AT;
 export const ABSOLUTE: number = EX_AT | PX_AT;

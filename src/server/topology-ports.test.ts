@@ -4,125 +4,33 @@
  */
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";
-import { latin1, latin1Bytes } from "../base/bytes.ts";
+import { latin1Bytes } from "../base/bytes.ts";
 import { keySlot } from "../base/crc16.ts";
-import { Random } from "../base/random.ts";
-import { CommandTable } from "../command/lookup.ts";
-import type { Link } from "../env/env.ts";
-import { InlineHost } from "../server/inline-host.ts";
-import type { ClientSession } from "../server/session.ts";
-import { KEY_COMMANDS } from "../types/keys/commands.ts";
-import { STRING_COMMANDS } from "../types/string/commands.ts";
-import { CLUSTER_COMMANDS } from "./commands.ts";
-import { fillSlots, ownerNodes } from "./shard-owners/layout.ts";
-import { FakeCluster, TEST_NODE_ID, TEST_PORT } from "./test-support.ts";
+import { type TestClient, TestServer } from "./test-server.ts";
 
 const OWNERS = 4;
-const THREADS = 2;
-const COMMANDS = new CommandTable([...STRING_COMMANDS, ...KEY_COMMANDS, ...CLUSTER_COMMANDS]);
+/** Of owner 0; the others' are behind it. */
+const FIRST_PORT = 6380;
 const KEYS: readonly string[] = Array.from({ length: 200 }, (_, i) => `key:${i}`);
-
-/** Keeps what the server sends. */
-class TestLink implements Link {
-  readonly remote = "127.0.0.1:50000";
-  readonly local = "127.0.0.1:6379";
-  readonly descriptor = -1;
-  sent = "";
-
-  write(source: Uint8Array, start: number, end: number): boolean {
-    this.sent += latin1(source, start, end);
-    return true;
-  }
-
-  writeShared(chunk: Uint8Array, done: () => void): void {
-    this.write(chunk, 0, chunk.length);
-    done();
-  }
-
-  unsent(): number {
-    return 0;
-  }
-
-  pending(): number {
-    return 0;
-  }
-
-  pause(): void {}
-  resume(): void {}
-  end(): void {}
-  destroy(): void {}
-}
 
 /** A server with owners; `call` goes by the port of an owner, or by the plain one (-1). */
 class OwnerPorts {
-  readonly host: InlineHost;
-  readonly #connections = new Map<number, { session: ClientSession; link: TestLink }>();
-
-  constructor(settings: Readonly<Record<string, string>> = {}) {
-    const { config } = new FakeCluster({ owners: 0 });
-    const all = { threads: String(THREADS), shards: "16", "memory-chunk": "16777216", ...settings };
-    config.apply(Object.entries(all).map(([name, text]) => ({ name, text })));
-    const nodes = ownerNodes(TEST_NODE_ID, OWNERS, TEST_PORT);
-    const clock = {
-      unixMs: 1_700_000_000_000,
-      refresh: () => {},
-      monotonicMs: () => 0,
-      unixUsec: () => 0,
-    };
-    this.host = new InlineHost({
-      commands: COMMANDS,
-      config,
-      clock,
-      random: new Random(1),
-      facts: {
-        version: "0",
-        redisVersion: "7.4.0",
-        runId: "",
-        nodeId: TEST_NODE_ID,
-        startedMs: 0,
-        processId: 1,
-        nodeVersion: "",
-        os: "",
-        archBits: 64,
-        executable: "",
-        tcpPort: TEST_PORT - 1,
-        ownerPorts: nodes.map(({ port }) => port),
-        acceptMode: "single",
-        oomScoreBefore: null,
-      },
-      nodes,
-      checked: true,
-      clientRows: 64,
-      pick: () => 0,
-      log: () => {},
-    });
-    fillSlots(new Int32Array(this.host.shared.slots), nodes);
-  }
+  readonly #server = new TestServer({ owners: OWNERS });
+  readonly #clients = new Map<number, TestClient>();
 
   call(owner: number, ...words: string[]): string {
-    const { session, link } = this.#connection(owner);
-    const bulks = words.map((word) => `$${word.length}\r\n${word}\r\n`).join("");
-    const request = latin1Bytes(`*${words.length}\r\n${bulks}`);
-    session.onData(request, request.length);
-    this.host.settle();
-    const { sent } = link;
-    link.sent = "";
-    return sent;
-  }
-
-  #connection(owner: number): { session: ClientSession; link: TestLink } {
-    const known = this.#connections.get(owner);
-    if (known !== undefined) return known;
-    const link = new TestLink();
-    const session = this.host.connect(Math.max(owner, 0) % THREADS, link, owner);
-    assert.ok(session !== null);
-    const made = { session, link };
-    this.#connections.set(owner, made);
-    return made;
+    let client = this.#clients.get(owner);
+    if (client === undefined) {
+      client = this.#server.connect({ owner });
+      this.#clients.set(owner, client);
+    }
+    client.call(...words);
+    this.#server.host.settle();
+    return client.link.sent;
   }
 
   set(name: string, text: string): void {
-    for (const server of this.host.servers) server.config.apply([{ name, text }]);
+    for (const server of this.#server.host.servers) server.config.apply([{ name, text }]);
   }
 }
 
@@ -161,7 +69,7 @@ describe("an owner's port", () => {
         const expected =
           owner === right
             ? "$1\r\n1\r\n"
-            : `-MOVED ${slotOf(key)} 127.0.0.1:${TEST_PORT + right}\r\n`;
+            : `-MOVED ${slotOf(key)} 127.0.0.1:${FIRST_PORT + right}\r\n`;
         assert.equal(ports.call(owner, "GET", key), expected);
       }
       assert.equal(ports.call(-1, "GET", key), "$1\r\n1\r\n");
@@ -190,7 +98,7 @@ describe("an owner's port", () => {
 
   test("has no other database than 0, whatever the plain port has", () => {
     const key = KEYS.find((each) => ownerOf(each) === 1) as string;
-    const moved = `-MOVED ${slotOf(key)} 127.0.0.1:${TEST_PORT + 1}\r\n`;
+    const moved = `-MOVED ${slotOf(key)} 127.0.0.1:${FIRST_PORT + 1}\r\n`;
     assert.equal(ports.call(1, "MOVE", key, "1"), "-ERR MOVE is not allowed in cluster mode\r\n");
     assert.equal(ports.call(0, "MOVE", key, "1"), moved);
     assert.equal(
@@ -243,7 +151,7 @@ describe("an owner's port", () => {
     assert.equal(ports.call(0, "MGET", own, foreign), crossSlot);
     ports.set("shard-owners-cross-slot", "yes");
     assert.equal(ports.call(0, "MGET", own, foreign), "*2\r\n$1\r\n1\r\n$1\r\n1\r\n");
-    const moved = `-MOVED ${slotOf(own)} 127.0.0.1:${TEST_PORT}\r\n`;
+    const moved = `-MOVED ${slotOf(own)} 127.0.0.1:${FIRST_PORT}\r\n`;
     assert.equal(ports.call(3, "MGET", own, foreign), moved);
   });
 });
