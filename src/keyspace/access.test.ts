@@ -92,10 +92,16 @@ test("the counter saturates, and more slowly with a larger factor", () => {
     }
     return access & 0xff;
   };
+  const mean = (logFactor: number): number => {
+    let sum = 0;
+    for (let n = 0; n < 30; n++) sum += after(1000, logFactor);
+    return sum / 30;
+  };
   assert.equal(after(1000, 0), LFU_MAX);
   // The table in Redis's own configuration file: 1000 uses, 18 at factor 10, 11 at 100, 49 at 1.
-  assert.ok(Math.abs(after(1000, 1) - 49) < 12, seedText(seed));
-  assert.ok(Math.abs(after(1000, 10) - 18) < 7, seedText(seed));
-  assert.ok(Math.abs(after(1000, 100) - 11) < 5, seedText(seed));
+  // One counter deviates by up to 4 from the mean, so that of 30 is within six deviations.
+  assert.ok(Math.abs(mean(1) - 49) < 5, seedText(seed));
+  assert.ok(Math.abs(mean(10) - 18) < 4, seedText(seed));
+  assert.ok(Math.abs(mean(100) - 11) < 3, seedText(seed));
   assert.equal(after(1_000_000, 1), LFU_MAX);
 });

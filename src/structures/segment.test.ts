@@ -60,15 +60,16 @@ function missCost(model: TableModel, random: Random): number {
   return sum / (500 * segments);
 }
 
-// In the small ones all tags may be passed over, which are few.
-for (const [size, worstAllowed] of [
-  [17, 25],
-  [60, 77],
+// In the small ones all tags may be passed over, which are few. Chance makes long stretches without
+// a free place, so that single looks say little.
+for (const [size, meanAllowed] of [
+  [17, 16],
+  [60, 24],
   [69, 77],
   [180, 204],
-  [300, 64],
-  [390, 64],
-  [2000, 64],
+  [300, 24],
+  [390, 28],
+  [2000, 12],
 ] as const) {
   test(`${size} keys that are replaced for ever leave few removed places`, () => {
     const seed = testSeed(61);
@@ -86,7 +87,7 @@ for (const [size, worstAllowed] of [
       work.settle(false);
       let entriesMoved = 0;
       const churn = isLong ? 1_000_000 : 30_000;
-      let worst = 0;
+      const costs: number[] = [];
       for (let n = 1; n <= churn; n++) {
         const i = random.below(keys.length);
         model.remove(keys[i] as string);
@@ -97,10 +98,11 @@ for (const [size, worstAllowed] of [
         add();
         entriesMoved += work.entriesMoved;
         work.settle(true);
-        if (n % 500 === 0) worst = Math.max(worst, missCost(model, random));
+        if (n % 500 === 0) costs.push(missCost(model, random));
       }
       model.check();
-      assert.ok(worst <= worstAllowed, `${worst} places are looked at for a key that is not there`);
+      const mean = costs.reduce((sum, cost) => sum + cost) / costs.length;
+      assert.ok(mean <= meanAllowed, `${mean} places are looked at for a key that is not there`);
       const moved = entriesMoved / churn;
       assert.ok(moved < 6, `${moved} entries are moved for each that is removed`);
       assert.ok(work.entriesMovedMax <= 512);
