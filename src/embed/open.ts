@@ -49,8 +49,16 @@ function given(options: object, handle: unknown): WholeHandle {
   return handle;
 }
 
-/** The tables of a store, of which those of connections are as long as `maxclients` says. */
-function tablesOf(config: Config, unixMs: number, commands: CommandTable): SharedState {
+/**
+ * The tables of a store, of which those of connections are as long as `maxclients` says; `clients`
+ * is what the caller said of it.
+ */
+function tablesOf(
+  config: Config,
+  clients: StoreOptions["maxclients"],
+  unixMs: number,
+  commands: CommandTable,
+): SharedState {
   try {
     return makeSharedState({
       threads: HANDLES_MAX,
@@ -68,15 +76,18 @@ function tablesOf(config: Config, unixMs: number, commands: CommandTable): Share
     });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    const reason = `the system has no memory for ${config.maxclients} connections`;
-    throw new StoreError(`OPTION maxclients: ${reason}`);
+    throw new StoreError(
+      clients === undefined
+        ? "OOM The system has no memory for the tables of a store"
+        : `OPTION maxclients: the system has no memory for ${clients} connections`,
+    );
   }
 }
 
 function newStore(options: StoreOptions, commands: CommandTable): WholeHandle {
   const config = configOf(options);
   const clock = new SystemClock();
-  const shared = tablesOf(config, clock.unixMs, commands);
+  const shared = tablesOf(config, options.maxclients, clock.unixMs, commands);
   const chunks = firstChunk(shared, { waiting: systemWaiting, makeBuffer: makeSharedBuffer });
   if (chunks === null) throw new StoreError("OOM The system has no memory for a first chunk");
   const runId = randomHex(20);

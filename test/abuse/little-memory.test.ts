@@ -5,14 +5,16 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import path from "node:path";
 import { describe, test } from "node:test";
 import { requestText } from "../../src/protocol/test-request.ts";
+import { executable } from "../support/build.ts";
 import { isLong, needsOurs } from "../support/environment.ts";
 import { LineClient } from "../support/lines.ts";
 import { makeMemoryGroup } from "../support/memory-group.ts";
 import { until } from "../support/owners.ts";
 import { errorOf, integerOf, show } from "../support/resp-parser.ts";
-import { type Server, startZeroHop } from "../support/servers.ts";
+import { runProgram, type Server, startZeroHop } from "../support/servers.ts";
 import { startWitness, type Witnessed } from "./witness.ts";
 
 const MB = 2 ** 20;
@@ -56,6 +58,24 @@ describe("an address space of 4 GiB", needsOurs(), () => {
       return show((await client.call("SET", "again", value)).reply) === "+OK";
     });
     await server.stop();
+  });
+
+  test("a program is told that there is no room for another embedded store", shell, async () => {
+    const index = path.join(path.dirname(await executable()), "index.js");
+    const program = `import { open } from ${JSON.stringify(index)};
+      const stores = [];
+      try {
+        while (stores.length < 100) stores.push(open({ memoryChunk: "8mb" }));
+      } catch (error) {
+        console.log(stores.length, error.message);
+      }
+      stores[0].set("k", "v");
+      console.log(stores[0].get("k"));`;
+    const limited = 'ulimit -v 4194304; exec "$0" "$@"';
+    const words = ["-c", limited, process.execPath, "--input-type=module", "--eval", program];
+    const { code, stdout, stderr } = await runProgram("/bin/bash", words);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^[1-9]\d* OOM The system has no memory for [\w ]+\nv\n$/);
   });
 });
 
