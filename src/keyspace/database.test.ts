@@ -9,6 +9,7 @@ import { STRING_COMMANDS } from "../types/string/commands.ts";
 import { bulk, error, NIL, OK, TestStore } from "../types/test-support.ts";
 import type { Database } from "./database.ts";
 import { freeRoots } from "./roots.ts";
+import { SET_BACK_MS } from "./store.ts";
 
 const MIB = 1024 * 1024;
 
@@ -186,4 +187,40 @@ test("a command over several shards runs at the latest time any of them has seen
   assert.equal(store.now, start + 50, "a shard that took part does not go back");
   store.enterShard(3);
   assert.equal(store.now, start + 10);
+});
+
+test("a clock that was set back by more than a moment takes the shards with it", () => {
+  const t = new TestStore({ shards: 4, commands: STRING_COMMANDS });
+  const { store } = t;
+  const start = store.now;
+  const HOUR_MS = 3_600_000;
+  const all = Int32Array.of(0, 1, 2, 3);
+  t.advance(HOUR_MS);
+  store.enterShards(all, 4);
+  t.advance(-SET_BACK_MS);
+  store.enterShard(1);
+  assert.equal(store.now, start + HOUR_MS, "a moment is waited for");
+  t.advance(SET_BACK_MS - HOUR_MS);
+  store.enterShard(1);
+  assert.equal(store.now, start);
+  store.enterShards(all, 4);
+  assert.equal(store.now, start);
+  t.call("SET", "k", "v", "PX", "500");
+  t.advance(501);
+  assert.equal(t.call("GET", "k"), "$-1\r\n");
+});
+
+test("a thread that has not looked at the clock for long takes no time back", () => {
+  const t = new TestStore({ shards: 4, commands: STRING_COMMANDS });
+  const { store } = t;
+  const start = store.now;
+  t.advance(60_000);
+  store.enterShard(1);
+  // What this thread read last; the clock goes on.
+  t.advance(-60_000);
+  store.clock.refresh = () => {
+    store.clock.unixMs = start + 60_000;
+  };
+  store.enterShard(1);
+  assert.equal(store.now, start + 60_000);
 });

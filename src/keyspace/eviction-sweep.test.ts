@@ -83,3 +83,22 @@ test("a shard that stays locked is passed over", () => {
   assert.ok(expired(t) > 0 && expired(t) < 600, `${expired(t)}`);
   assert.ok(!isSwept(t.store, 2, FRESH_MS));
 });
+
+test("ends though the clock was set back, and waits no longer than before", () => {
+  for (const backMs of [500, 3_600_000]) {
+    const t = keyStore({ shards: 4 });
+    fill(t, 800);
+    t.advance(-backMs);
+    const sweep = new ExpirySweep(t.store, freeLocks(t.store));
+    sweepAll(sweep);
+    assert.equal(expired(t), 0);
+    t.advance(-backMs - 3_600_000);
+    assert.ok(!sweep.isDone);
+    sweepAll(sweep);
+    t.call("SET", "k", "v", "PX", "500");
+    t.advance(501 + FRESH_MS);
+    sweepAll(sweep);
+    assert.equal(expired(t), 1, `set back by ${backMs}`);
+    t.check();
+  }
+});

@@ -22,6 +22,7 @@ export class ExpirySweep {
   private shardsLeft = 0;
   private shard = 0;
   private nextRoundMs = 0;
+  private pauseMs = 0;
   private spentMs = 0;
   private readonly slice: () => void;
 
@@ -35,7 +36,10 @@ export class ExpirySweep {
 
   /** True while there is nothing to do. */
   get isDone(): boolean {
-    return this.shardsLeft === 0 && this.store.clock.unixMs < this.nextRoundMs;
+    if (this.shardsLeft !== 0) return false;
+    const left = this.nextRoundMs - this.store.clock.unixMs;
+    // A clock that was set back makes no pause longer.
+    return left > 0 && left <= this.pauseMs;
   }
 
   /** Does a little: passes over shards that are swept, and walks on in the first that is not. */
@@ -69,7 +73,7 @@ export class ExpirySweep {
   }
 
   private end(): void {
-    const pause = Math.max(FRESH_MS, this.spentMs * COST_SHARE);
-    this.nextRoundMs = this.store.clock.unixMs + pause;
+    this.pauseMs = Math.max(FRESH_MS, this.spentMs * COST_SHARE);
+    this.nextRoundMs = this.store.clock.unixMs + this.pauseMs;
   }
 }

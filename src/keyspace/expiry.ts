@@ -117,7 +117,9 @@ function roundTime(unixMs: number): number {
  */
 export function isSwept(store: Store, shard: number, ms: number): boolean {
   const ended = store.control[shardRow(shard) + S_ROUND_ENDED] as number;
-  const age = (roundTime(store.clock.unixMs) - ended) | 0;
+  // A shard whose time stands still, since the clock was set back a little, has nothing new.
+  const now = Math.max(store.clock.unixMs, store.timeOf(shard));
+  const age = (roundTime(now) - ended) | 0;
   return age >= 0 && age < ms;
 }
 

@@ -47,6 +47,9 @@ export type StoreOptions = {
   stats: Stats;
 };
 
+/** By how much the system's clock may be set back, and time in the shards just stands still. */
+export const SET_BACK_MS = 1000;
+
 export class Store {
   readonly heap: Heap;
   readonly table: Table;
@@ -121,7 +124,8 @@ export class Store {
   private readTime(): void {
     this.isTimeless = false;
     this.clock.refresh();
-    if (this.clock.unixMs > this.now) this.setTime(this.clock.unixMs);
+    const ahead = this.now - this.clock.unixMs;
+    if (ahead < 0 || ahead > SET_BACK_MS) this.setTime(this.clock.unixMs);
   }
 
   setTime(unixMs: number): void {
@@ -141,13 +145,14 @@ export class Store {
 
   /**
    * Sets the time of a command that runs under this shard's lock: not before the latest command
-   * there, so that an expiry never goes backwards between threads.
+   * there, so that an expiry never goes backwards between threads. It does where the system's clock
+   * was set back, else no key made from then on would expire until the clock has caught up.
    */
   enterShard(shard: number): void {
     const at = (shardRow(shard) + S_TIME_LOW) >> 1;
     const latest = this.times[at] as number;
     if (latest === this.now && latest === this.clock.unixMs) return;
-    if (this.clock.unixMs >= latest) {
+    if (this.clock.unixMs >= latest || this.isSetBack(latest)) {
       this.times[at] = this.clock.unixMs;
       if (this.now !== this.clock.unixMs) this.setTime(this.clock.unixMs);
     } else if (this.now !== latest) {
@@ -159,13 +164,23 @@ export class Store {
   enterShards(list: Int32Array, count: number): void {
     let time = this.clock.unixMs;
     for (let n = 0; n < count; n++) time = Math.max(time, this.timeOf(list[n] as number));
+    if (this.isSetBack(time)) time = this.clock.unixMs;
     for (let n = 0; n < count; n++) {
       this.times[(shardRow(list[n] as number) + S_TIME_LOW) >> 1] = time;
     }
     if (this.now !== time) this.setTime(time);
   }
 
-  private timeOf(shard: number): number {
+  /** True if a time that some thread has seen is one that the system's clock has not come to. */
+  private isSetBack(seenMs: number): boolean {
+    if (seenMs - this.clock.unixMs <= SET_BACK_MS) return false;
+    // A thread that was long in a command may only be behind.
+    this.clock.refresh();
+    return seenMs - this.clock.unixMs > SET_BACK_MS;
+  }
+
+  /** Time of the latest command in a shard. */
+  timeOf(shard: number): number {
     return this.times[(shardRow(shard) + S_TIME_LOW) >> 1] as number;
   }
 
