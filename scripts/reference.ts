@@ -58,6 +58,11 @@ const ABOUT =
   "[Redis's own documentation](https://redis.io/docs/latest/commands/), but for what is said here " +
   "under **Differs from Redis**.";
 
+const ABOUT_INDEX =
+  "Commands of Redis 7.4 that are not in these tables do not exist yet: they are answered with " +
+  "`ERR unknown command`, and [limits](../../limits.md#not-there-yet) says which groups. `since` is the " +
+  "version of Redis. Where *differs* stands, the command's page says how.";
+
 /** As GitHub makes the anchor of a heading. */
 function anchor(command: Command): string {
   return title(command).toLowerCase().replaceAll(" ", "-");
@@ -68,13 +73,14 @@ function linkTo(group: string, command: Command): string {
 }
 
 function indexPage(groups: ReadonlyMap<string, readonly Command[]>): string {
-  const lines = [NOTICE, "", "# Commands", "", ABOUT, ""];
+  const lines = [NOTICE, "", "# Commands", "", ABOUT, "", ABOUT_INDEX, ""];
   for (const [group, commands] of groups) {
     lines.push(`## ${group}`, "", "| command | what it does | since |", "|---|---|---|");
     for (const command of commands) {
-      const { summary, since } = command.spec;
+      const { summary, since, differs } = command.spec;
       const link = `[${title(command)}](${group}.md#${anchor(command)})`;
-      lines.push(`| ${link} | ${cell(summary)} | ${since} |`);
+      const mark = differs === undefined ? "" : " *differs*";
+      lines.push(`| ${link} | ${cell(summary)}${mark} | ${since} |`);
     }
     lines.push("");
   }
