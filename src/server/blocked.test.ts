@@ -105,6 +105,18 @@ describe("WAIT and WAITAOF", () => {
     });
   }
 
+  test("are not ended by the time of one before", () => {
+    const w = world();
+    w.a.say("WAIT 1 100");
+    assert.equal(unblock(w, w.b, w.a), ":1\r\n");
+    assert.equal(taken(w.a), ":0\r\n");
+    w.a.say("WAITAOF 0 1 1000");
+    pass(w, 100);
+    assert.equal(taken(w.a), "");
+    pass(w, 900);
+    assert.equal(taken(w.a), "*2\r\n:0\r\n:0\r\n");
+  });
+
   test("wait longer than a timer can", () => {
     const w = world();
     const ms = 2 ** 31 + 1000;

@@ -1,11 +1,15 @@
-/** What the dispatcher does around a command: its gate for memory, and the flight recorder. */
+/** What the dispatcher does around a command: its gate for memory, its locks, the flight recorder. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { H_SPANS_LIMIT, H_SPANS_USED } from "../memory/layout.ts";
+import { latin1Bytes } from "../base/bytes.ts";
+import { keySlot } from "../base/crc16.ts";
+import { H_SPANS_LIMIT, H_SPANS_USED, LOCK_WORD, shardRow } from "../memory/layout.ts";
+import { FREE } from "../memory/lock.ts";
 import { OOM } from "../protocol/errors.ts";
 import { flightRecord } from "./flight-record.ts";
 import { TestServer } from "./test-server.ts";
 import type { ThreadServer } from "./thread-server.ts";
+import { SLOT_STABLE, slotRow } from "./topology.ts";
 
 const SPAN_BYTES = 65536;
 
@@ -79,6 +83,89 @@ describe("what is published while a command waits for its locks", () => {
       );
     });
   }
+});
+
+describe("a slot that changes hands while a command waits for its locks", () => {
+  for (const words of [
+    ["SET", "{t}a", "1"],
+    ["MSET", "{t}a", "1", "{t}b", "1"],
+  ]) {
+    test(`${words[0]} is redirected, and leaves no lock behind`, () => {
+      const server = new TestServer({ owners: 2 });
+      const slot = keySlot(latin1Bytes("t"), 0, 1);
+      const owner = server.host.servers[0]?.topology?.nodes.findIndex(
+        ({ firstSlot, lastSlot }) => slot >= firstSlot && slot <= lastSlot,
+      ) as number;
+      const slots = new Int32Array(server.host.shared.slots);
+      const client = server.connect({ owner });
+      const release = server.holdShard(server.shardOf("{t}a"));
+      server.onWait = () => {
+        server.onWait = () => {};
+        slots[slot] = slotRow(SLOT_STABLE, 1 - owner, 0);
+        release();
+      };
+      assert.equal(client.call(...words), `-MOVED ${slot} 127.0.0.1:${6380 + 1 - owner}\r\n`);
+      assert.equal(client.info("commandstats").has(`cmdstat_${words[0]?.toLowerCase()}`), true);
+      const plain = server.connect({ thread: 1 - owner });
+      assert.equal(plain.call("SET", "{t}a", "2"), "+OK\r\n");
+      assert.equal(plain.call("EXISTS", "{t}b"), ":0\r\n");
+    });
+  }
+});
+
+describe("a command over several shards", () => {
+  /** Two keys of different shards, that of the lower shard first. */
+  function twoKeys(server: TestServer): [string, string] {
+    const low = server.shardOf("a") < server.shardOf("b") ? "a" : "b";
+    return low === "a" ? ["a", "b"] : ["b", "a"];
+  }
+
+  test("takes the lower shard first, in whatever order its keys come", () => {
+    for (const swap of [false, true]) {
+      const server = new TestServer();
+      const [low, high] = twoKeys(server);
+      const client = server.connect();
+      const { store } = firstThread(server);
+      const release = server.holdShard(server.shardOf(high));
+      let word = FREE;
+      server.onWait = () => {
+        server.onWait = () => {};
+        word = store.control[shardRow(server.shardOf(low)) + LOCK_WORD] as number;
+        release();
+      };
+      const [first, second] = swap ? [high, low] : [low, high];
+      assert.equal(client.call("MSET", first, "1", second, "2"), "+OK\r\n");
+      assert.notEqual(word, FREE, "the lower shard was not held");
+    }
+  });
+
+  test("gives back what it has when it does not get the rest", () => {
+    const server = new TestServer();
+    const [low, high] = twoKeys(server);
+    const [client, other] = [server.connect(), server.connect({ thread: 1 })];
+    const release = server.holdShard(server.shardOf(high));
+    assert.equal(client.call("MSET", low, "1", high, "2"), "");
+    assert.equal(other.call("SET", low, "3"), "+OK\r\n");
+    release();
+    assert.equal(client.link.sent, "+OK\r\n");
+    assert.equal(other.call("MGET", low, high), "*2\r\n$1\r\n1\r\n$1\r\n2\r\n");
+  });
+});
+
+test("a lock that is released between the last try and the mark is not waited for", () => {
+  const server = new TestServer();
+  const client = server.connect();
+  const { locks } = firstThread(server).dispatcher;
+  const release = server.holdShard(server.shardOf("a"));
+  const acquireSlowly = locks.acquireSlowly.bind(locks);
+  locks.acquireSlowly = (shard) => {
+    const got = acquireSlowly(shard);
+    release();
+    return got;
+  };
+  assert.equal(client.call("SET", "a", "1"), "");
+  server.host.settle();
+  assert.equal(client.link.sent, "+OK\r\n");
 });
 
 test("CLIENT PAUSE answers when the writes that were under way are over", () => {

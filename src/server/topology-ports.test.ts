@@ -94,6 +94,7 @@ describe("an owner's port", () => {
     assert.equal(ports.call(2, "FLUSHALL"), "+OK\r\n");
     assert.equal(ports.call(-1, "DBSIZE"), `:${left.length}\r\n`);
     assert.equal(ports.call(2, "DBSIZE"), ":0\r\n");
+    assert.equal(ports.call(-1, "DEBUG", "HEAP-CHECK"), "+OK\r\n");
   });
 
   test("has no other database than 0, whatever the plain port has", () => {
