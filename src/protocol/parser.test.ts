@@ -7,10 +7,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Args } from "../base/args.ts";
 import { latin1Bytes } from "../base/bytes.ts";
-import { UNIT_BYTES } from "../limits.ts";
+import { INLINE_MAX, UNIT_BYTES } from "../limits.ts";
 import type { Heap } from "../memory/heap.ts";
 import { MIB, newHeaps, unitsUsed } from "../memory/heap-test-support.ts";
-import { ADMITTED, COMPLETE, NEED_MORE, Parser, type ParserLimits } from "./parser.ts";
+import { ADMITTED, COMPLETE, FAILED, NEED_MORE, Parser, type ParserLimits } from "./parser.ts";
 import { requestText } from "./test-request.ts";
 
 const LIMITS: ParserLimits = {
@@ -111,4 +111,33 @@ test("a length beyond 32 bits, where the limit allows it, is received and refuse
   assert.equal(unitsUsed(heap), 0);
   parser.release();
   assert.ok(parser.idle);
+});
+
+test("the longest argument and the longest line are taken, one byte more is not", () => {
+  const limits = { ...LIMITS, bulkMax: 10 };
+  for (const [bytes, result] of [
+    [10, COMPLETE],
+    [11, FAILED],
+  ] as const) {
+    const { parser } = newParser();
+    const one = request(["x".repeat(bytes)]);
+    assert.equal(parser.feed(one, 0, one.length, limits), result);
+  }
+  for (const [bytes, result] of [
+    [INLINE_MAX, NEED_MORE],
+    [INLINE_MAX + 1, FAILED],
+  ] as const) {
+    const { parser } = newParser();
+    const line = latin1Bytes("x".repeat(bytes));
+    assert.equal(parser.feed(line, 0, line.length, LIMITS), result);
+  }
+});
+
+test("a long argument that has come in part leaves nothing in the heap", () => {
+  const { parser, heap } = newParser();
+  const part = request(["SET", "k", "x".repeat(100_000)]).subarray(0, 50_000);
+  assert.equal(parser.feed(part, 0, part.length, LIMITS), NEED_MORE);
+  assert.ok(unitsUsed(heap) > 0);
+  parser.release();
+  assert.equal(unitsUsed(heap), 0);
 });

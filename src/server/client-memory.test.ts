@@ -146,6 +146,20 @@ describe("maxmemory-clients", () => {
     assert.equal(a.say("DEBUG HEAP-CHECK"), "+OK\r\n");
   });
 
+  test("has closed nobody who comes to the row of one that it closed", () => {
+    const server = new TestServer();
+    const a = control(server);
+    setLimit(server, a, MB);
+    const b = fill(server.connect(), 2 * MB);
+    assert.ok(b.isClosed);
+    const c = server.connect();
+    assert.equal(c.session.row, b.session.row);
+    assert.equal(a.say(`CLIENT KILL ID ${c.session.id}`), ":1\r\n");
+    server.host.settle();
+    assert.ok(c.isClosed);
+    assert.equal(a.info("stats").get("evicted_clients"), "1");
+  });
+
   test("closes a client that does not read", () => {
     const server = new TestServer();
     const a = control(server);

@@ -1,4 +1,6 @@
-/** What the dispatcher does around a command: its gate for memory, its locks, the flight recorder. */
+/**
+ * What the dispatcher does around a command: its gate for memory, its locks, the flight recorder.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { latin1Bytes } from "../base/bytes.ts";

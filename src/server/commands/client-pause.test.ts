@@ -109,6 +109,16 @@ describe("CLIENT PAUSE WRITE", () => {
 });
 
 describe("CLIENT PAUSE ALL", () => {
+  test("stays ALL when somebody who is not paused pauses writes", () => {
+    const w = world();
+    w.b.say("MONITOR");
+    w.a.say("CLIENT PAUSE 1000 ALL");
+    assert.match(w.b.say("CLIENT PAUSE 10 WRITE"), /^\+OK\r\n/);
+    assert.equal(w.c.say("PING"), "");
+    advance(w, 1000);
+    assert.equal(w.c.link.sent, "+PONG\r\n");
+  });
+
   test("holds everything, UNPAUSE too", () => {
     const w = world();
     assert.equal(w.a.say("CLIENT PAUSE 100"), "+OK\r\n");

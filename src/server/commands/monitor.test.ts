@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { latin1 } from "../../base/bytes.ts";
 import { type TestClient, TestServer } from "../test-server.ts";
 
 /** What came since last time, with the times taken out of the lines. */
@@ -245,6 +246,18 @@ describe("a monitor that does not read", () => {
     const logged =
       /Client id=\d+ .* flags=O .* scheduled to be closed ASAP for overcoming of output/;
     assert.match(server.logged.join("\n"), logged);
+  });
+
+  test("has lines that do not change while its link holds them", () => {
+    const { near, a } = world();
+    const held: { bytes: Uint8Array; text: string }[] = [];
+    near.link.write = (source, start, end) => {
+      held.push({ bytes: source.subarray(start, end), text: latin1(source, start, end) });
+      return false;
+    };
+    for (const word of ["first", "second", "third"]) a.call("ECHO", word);
+    assert.equal(held.length, 3);
+    for (const { bytes, text } of held) assert.equal(latin1(bytes, 0, bytes.length), text);
   });
 
   test("is never idle", () => {
