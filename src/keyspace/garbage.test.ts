@@ -1,12 +1,15 @@
 /** Lazy freeing: everything comes back, in bounded slices, by several threads, beside new keys. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { SPAN_BYTES } from "../limits.ts";
 import {
   CHUNK_SHIFT,
   H_GARBAGE,
   H_GARBAGE_COUNT,
   H_GARBAGE_LOCK,
   H_LARGE_UNITS,
+  H_SPANS_LIMIT,
+  H_SPANS_USED,
   S_UNITS_USED,
   shardRow,
   UNIT_MASK,
@@ -85,6 +88,46 @@ test("roots without keys do not pile up", () => {
     t.call("FLUSHALL");
     assert.equal(unitsUsed(t), 0);
   }
+});
+
+/** What threads do once a second. */
+function trimAll(t: TestStore): void {
+  for (let shard = 0; shard < t.store.shards; shard++) t.heap.trim(shard);
+}
+
+/** Sets keys as long as there is room, which garbage makes. Returns how many. */
+function fillBesideGarbage(t: TestStore, name: string): number {
+  // As much as the first key takes, for which there are roots to be made.
+  const isShort = (): boolean => !t.heap.pool.reserve(6 * SPAN_BYTES);
+  for (let n = 0; ; n++) {
+    while (isShort() && freeGarbageSlice(t.store, freeLocks(t.store), 64) > 0);
+    if (isShort()) return n;
+    assert.equal(t.call("SET", `${name}:${n}`, "0123456789"), OK);
+  }
+}
+
+test("what is set while the old is freed leaves as much room as there was before", () => {
+  const t = keyStore({ shards: 4 });
+  t.heap.control[H_SPANS_LIMIT] = 60;
+  const first = fillBesideGarbage(t, "first");
+  assert.ok(first > 50_000, `${first}`);
+  for (const name of ["again", "third"]) {
+    t.call("FLUSHALL");
+    const count = fillBesideGarbage(t, name);
+    assert.equal(t.heap.control[H_GARBAGE], 0);
+    assert.ok(count > first * 0.97, `${count} keys after ${first}`);
+    t.check();
+    trimAll(t);
+  }
+  t.call("FLUSHALL");
+  for (let n = 0; freeGarbageSlice(t.store, freeLocks(t.store), 100) > 0; n++) {
+    t.call("SET", `beside:${n}`, "0123456789");
+  }
+  trimAll(t);
+  // The roots, and a few spans of each shard.
+  const spans = t.heap.control[H_SPANS_USED] as number;
+  assert.ok(spans <= 4 + 4 * 3, `${spans} spans`);
+  t.check();
 });
 
 test("at most 512 records are freed under one lock", () => {

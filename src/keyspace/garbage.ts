@@ -64,6 +64,7 @@ export function emptyDatabase(db: Database, atOnceMax: number = FREED_AT_ONCE_MA
   if (isWhole) pointer = db.detachRoots();
   else if (!isSmall) pointer = detachSlots(db);
   if (pointer !== 0 && !isSmall) {
+    if (store.control[H_GARBAGE] === 0) ageSlabs(db);
     put(store, rootsAt(store, pointer), keys);
     return keys;
   }
@@ -71,6 +72,13 @@ export function emptyDatabase(db: Database, atOnceMax: number = FREED_AT_ONCE_MA
   else if (keys > 0) freeSlots(db);
   store.stats.add(FREED, keys);
   return keys;
+}
+
+/** What is made while the garbage is freed shall not keep the slabs that it is in. */
+function ageSlabs(db: Database): void {
+  const { store } = db;
+  const last = store.shardOf(db.scopeLast);
+  for (let shard = store.shardOf(db.scopeFirst); shard <= last; shard++) store.heap.age(shard);
 }
 
 /** Moves the slots within the scope to a block of roots of their own; 0 if there is no memory. */

@@ -9,6 +9,7 @@ import type { Heap } from "./heap.ts";
 import { MIB, newHeaps, unitsUsed } from "./heap-test-support.ts";
 import {
   CHUNK_SHIFT,
+  H_GARBAGE,
   H_LARGE_UNITS,
   H_SPANS_LIMIT,
   H_SPANS_USED,
@@ -259,4 +260,61 @@ test("an empty slab of several pages goes back at once, one of a page when pages
   assert.equal(spans(), 1, "empty slabs are kept while a span is taken");
   heap.free(0, p);
   assert.equal(spans(), 0);
+});
+
+/** A heap of one shard with so many blocks of a kind in whole slabs, and a flush of them begun. */
+function agedHeap(count: number, units: number, checked: boolean): { heap: Heap; old: number[] } {
+  const heap = oneHeap(1, checked);
+  const old = Array.from({ length: count }, () => heap.alloc(0, units));
+  heap.control[H_GARBAGE] = 1;
+  heap.age(0);
+  return { heap, old };
+}
+
+for (const checked of [false, true]) {
+  test(`blocks beside a flush come from new slabs, so that all old ones go back, checked ${checked}`, () => {
+    const { heap, old } = agedHeap(10_000, 4, checked);
+    const made: number[] = [];
+    for (const [n, p] of old.entries()) {
+      heap.free(0, p);
+      if (n % 25 === 0) made.push(heap.alloc(0, 4));
+    }
+    heap.control[H_GARBAGE] = 0;
+    heap.trim(0);
+    assert.ok((heap.control[shardRow(0) + S_SPANS] as number) <= 2);
+    for (const p of made) heap.free(0, p);
+    heap.trim(0);
+    assert.equal(heap.control[H_SPANS_USED], 0);
+  });
+}
+
+test("old slabs are used when no page is left, and once all is freed", () => {
+  const { heap, old } = agedHeap(1000, 4, false);
+  heap.control[H_SPANS_LIMIT] = heap.control[H_SPANS_USED] as number;
+  const holes = old.filter((_p, n) => n % 2 === 0);
+  for (const p of holes) heap.free(0, p);
+  // 1000 blocks take 4 slabs: the last is partly empty, and the span has 4 pages more.
+  const made: number[] = [];
+  for (let p = heap.alloc(0, 4); p !== 0; p = heap.alloc(0, 4)) made.push(p);
+  assert.equal(made.length, 8 * 256 - (1000 - holes.length));
+  for (const p of made.slice(0, 4 * 256)) assert.ok(!holes.includes(p));
+  assert.deepEqual(new Set([...holes, ...made]).size, made.length);
+
+  const after = agedHeap(1000, 4, false);
+  for (const [n, p] of after.old.entries()) if (n % 2 === 0) after.heap.free(0, p);
+  after.heap.control[H_GARBAGE] = 0;
+  const again = Array.from({ length: 500 }, () => after.heap.alloc(0, 4));
+  const freed = new Set(after.old.filter((_p, n) => n % 2 === 0));
+  assert.ok(again.filter((p) => freed.has(p)).length > 450, "old slabs have their turn again");
+});
+
+test("a second flush finds old slabs that are still in use", () => {
+  const { heap, old } = agedHeap(600, 4, false);
+  heap.free(0, old[0] as number);
+  const between = Array.from({ length: 600 }, () => heap.alloc(0, 4));
+  heap.age(0);
+  for (const p of [...old.slice(1), ...between]) heap.free(0, p);
+  heap.control[H_GARBAGE] = 0;
+  heap.trim(0);
+  assert.equal(heap.control[H_SPANS_USED], 0);
 });

@@ -7,6 +7,11 @@
  * of its own, the last in the order. A block of another shard goes onto that shard's stack of
  * remote frees, which its owner empties before it asks the pool for more.
  *
+ * A slab that was there when many keys were flushed is old. Their blocks are freed little by little
+ * while others are made; those come from slabs of their own, or nearly every old one would keep a
+ * few of them, and its span with it. Old slabs are used again when all is freed, or nothing else is
+ * left.
+ *
  * In checked mode small blocks that were freed stay in quarantine for a while, where a write into
  * one of them shows.
  *
@@ -28,6 +33,8 @@ import {
   CHUNK_SHIFT,
   CHUNK_SPANS,
   CHUNK_STATE,
+  FLUSH_MASK,
+  H_GARBAGE,
   H_LARGE_UNITS,
   H_SHARDS,
   KIND_FREE,
@@ -47,6 +54,8 @@ import {
   PAGES_PER_SPAN,
   pageRow,
   S_CLASS_LISTS,
+  S_FLUSHES,
+  S_OLD_LISTS,
   S_QUARANTINE_COUNT,
   S_QUARANTINE_FIRST,
   S_QUARANTINE_LAST,
@@ -58,6 +67,8 @@ import {
   SPAN_UNIT_SHIFT,
   shardRow,
   UNIT_MASK,
+  USED_MASK,
+  USED_SHIFT,
 } from "./layout.ts";
 import { ChunkPool, type PoolHost } from "./pool.ts";
 import {
@@ -75,6 +86,8 @@ const SPAN_UNITS = 1 << SPAN_UNIT_SHIFT;
 const ALL_PAGES = 0xff;
 /** Most remote frees that one allocation makes good. */
 const DRAIN_MAX = 512;
+/** Most old slabs that one `trim` makes like new. */
+const RENEWED_MAX = 512;
 /** Small blocks of a shard that nobody gets again soon, in checked mode. */
 const QUARANTINE_BLOCKS = 64;
 
@@ -227,7 +240,7 @@ export class Heap {
       m[at + P_BUMP] = unit + units;
     }
     m[at + P_USED] = (m[at + P_USED] as number) + 1;
-    if (this.isFull(m, at, cls)) this.unlinkSlab(row, slab, cls);
+    if (this.isFull(m, at, cls)) this.unlinkSlab(row + S_CLASS_LISTS + cls, slab);
     const control = this.control;
     control[row + S_UNITS_USED] = ((control[row + S_UNITS_USED] as number) + units) | 0;
     this.allocatedUnits = (this.allocatedUnits + units) | 0;
@@ -245,9 +258,22 @@ export class Heap {
     if (this.drainRemoteFrees(shard, DRAIN_MAX) && this.control[row + S_CLASS_LISTS + cls] !== 0) {
       return this.takeFromSlab(row, this.control[row + S_CLASS_LISTS + cls] as number, cls);
     }
+    const slab =
+      this.control[H_GARBAGE] === 0 && this.renewSlabs(row, cls, 1) !== 0
+        ? (this.control[row + S_CLASS_LISTS + cls] as number)
+        : this.newSlab(shard, cls);
+    return slab === 0 ? 0 : this.takeFromSlab(row, slab, cls);
+  }
+
+  /** Makes a slab, or an old one like new if memory is out; 0 if there is none either. */
+  private newSlab(shard: number, cls: number): number {
+    const row = shardRow(shard);
     const pages = SLAB_PAGES[cls] as number;
     const slab = this.takePagesAtAnyCost(shard, pages);
-    if (slab === 0) return 0;
+    if (slab === 0) {
+      this.renewSlabs(row, cls, 1);
+      return this.control[row + S_CLASS_LISTS + cls] as number;
+    }
     const m = this.i32[slab >>> PAGE_CHUNK_SHIFT] as Int32Array;
     const at = pageRow(slab);
     m[at + P_KIND] = KIND_SLAB | (cls << 8) | (shard << 16);
@@ -255,10 +281,51 @@ export class Heap {
       m[pageRow(slab + back) + P_KIND] = KIND_SLAB_BODY | (back << 8) | (shard << 16);
     }
     m[at + P_FREE_HEAD] = 0;
-    m[at + P_USED] = 0;
+    m[at + P_USED] = (this.control[row + S_FLUSHES] as number) << USED_SHIFT;
     m[at + P_BUMP] = 0;
-    this.linkSlab(row, slab, cls);
-    return this.takeFromSlab(row, slab, cls);
+    this.linkSlab(row + S_CLASS_LISTS + cls, slab);
+    return slab;
+  }
+
+  /**
+   * Says that much of what the shard has is about to be freed, under its lock: all its slabs are
+   * old from now on. While there are some of an earlier time, these only join when they are used.
+   */
+  age(shard: number): void {
+    const { control } = this;
+    const row = shardRow(shard);
+    this.giveEmptySlabs(shard);
+    for (let cls = 0; cls < CLASS_COUNT; cls++) {
+      if (control[row + S_OLD_LISTS + cls] !== 0) return;
+    }
+    control[row + S_FLUSHES] = ((control[row + S_FLUSHES] as number) + 1) & FLUSH_MASK;
+    for (let cls = 0; cls < CLASS_COUNT; cls++) {
+      control[row + S_OLD_LISTS + cls] = control[row + S_CLASS_LISTS + cls] as number;
+      control[row + S_CLASS_LISTS + cls] = 0;
+    }
+  }
+
+  /** Makes up to `most` old slabs of a class like new. Returns how many. */
+  private renewSlabs(row: number, cls: number, most: number): number {
+    const { control } = this;
+    let renewed = 0;
+    for (; renewed < most; renewed++) {
+      const slab = control[row + S_OLD_LISTS + cls] as number;
+      if (slab === 0) break;
+      this.unlinkSlab(row + S_OLD_LISTS + cls, slab);
+      const m = this.i32[slab >>> PAGE_CHUNK_SHIFT] as Int32Array;
+      const at = pageRow(slab);
+      const used = (m[at + P_USED] as number) & USED_MASK;
+      m[at + P_USED] = used | ((control[row + S_FLUSHES] as number) << USED_SHIFT);
+      this.linkSlab(row + S_CLASS_LISTS + cls, slab);
+    }
+    return renewed;
+  }
+
+  /** Word of the list that a slab of a class is in as long as it has free blocks. */
+  private listOf(row: number, usedWord: number, cls: number): number {
+    const isOld = usedWord >> USED_SHIFT !== this.control[row + S_FLUSHES];
+    return row + (isOld ? S_OLD_LISTS : S_CLASS_LISTS) + cls;
   }
 
   private freeLocal(shard: number, slab: number, p: number): void {
@@ -278,23 +345,28 @@ export class Heap {
     const wasFull = this.isFull(m, at, cls);
     m[(p & UNIT_MASK) << 1] = m[at + P_FREE_HEAD] as number;
     m[at + P_FREE_HEAD] = p - (slab << PAGE_UNIT_SHIFT) + 1;
-    m[at + P_USED] = (m[at + P_USED] as number) - 1;
+    const used = (m[at + P_USED] as number) - 1;
+    m[at + P_USED] = used;
+    const list = this.listOf(row, used, cls);
     if (wasFull) {
-      const head = this.control[row + S_CLASS_LISTS + cls] as number;
-      this.linkSlab(row, slab, cls);
-      if (head !== 0) this.giveIfEmpty(shard, head, cls);
+      const head = this.control[list] as number;
+      this.linkSlab(list, slab);
+      if (head !== 0) this.giveIfEmpty(shard, list, head, cls);
     }
+    if ((used & USED_MASK) !== 0) return;
     // The last slab of a class is kept, so that a block freed and made again costs no slab; but not
-    // a large one, beside whose few blocks that is little, and of which each shard would keep many.
+    // an old one, nor a large one, beside whose few blocks that is little, and of which each shard
+    // would keep many.
     const isLast = m[at + P_NEXT] === 0 && m[at + P_PREVIOUS] === 0;
-    if (!isLast || SLAB_PAGES[cls] !== 1) this.giveIfEmpty(shard, slab, cls);
+    const isKept = isLast && SLAB_PAGES[cls] === 1 && list === row + S_CLASS_LISTS + cls;
+    if (!isKept) this.giveIfEmpty(shard, list, slab, cls);
   }
 
-  /** Gives a slab of its class's list back if no block of it is in use. */
-  private giveIfEmpty(shard: number, slab: number, cls: number): void {
+  /** Gives a slab back that is in this list of its class if no block of it is in use. */
+  private giveIfEmpty(shard: number, list: number, slab: number, cls: number): void {
     const m = this.i32[slab >>> PAGE_CHUNK_SHIFT] as Int32Array;
-    if (m[pageRow(slab) + P_USED] !== 0) return;
-    this.unlinkSlab(shardRow(shard), slab, cls);
+    if (((m[pageRow(slab) + P_USED] as number) & USED_MASK) !== 0) return;
+    this.unlinkSlab(list, slab);
     this.givePages(shard, slab, SLAB_PAGES[cls] as number);
   }
 
@@ -378,16 +450,23 @@ export class Heap {
     this.drainRemoteFrees(shard, mostFrees);
     if (this.blocks !== null) this.emptyQuarantine(shard, 0);
     this.giveEmptySlabs(shard);
+    if (this.control[H_GARBAGE] === 0) this.renewAll(shard, RENEWED_MAX);
     return this.control[shardRow(shard) + S_REMOTE_REST] !== 0;
   }
 
   private giveEmptySlabs(shard: number): void {
-    const row = shardRow(shard);
-    // An empty slab is never but alone in its list.
+    const lists = shardRow(shard) + S_CLASS_LISTS;
+    // An empty slab is never but alone in its list, and no old one is empty.
     for (let cls = 0; cls < CLASS_COUNT; cls++) {
-      const slab = this.control[row + S_CLASS_LISTS + cls] as number;
-      if (slab !== 0) this.giveIfEmpty(shard, slab, cls);
+      const slab = this.control[lists + cls] as number;
+      if (slab !== 0) this.giveIfEmpty(shard, lists + cls, slab, cls);
     }
+  }
+
+  private renewAll(shard: number, most: number): void {
+    const row = shardRow(shard);
+    let left = most;
+    for (let cls = 0; cls < CLASS_COUNT && left > 0; cls++) left -= this.renewSlabs(row, cls, left);
   }
 
   private count(shard: number, units: number): void {
@@ -492,24 +571,25 @@ export class Heap {
     m[pageRow(first + 1) + word] = value;
   }
 
-  private linkSlab(row: number, slab: number, cls: number): void {
+  /** Puts a slab in front of the list at a word of the control buffer. */
+  private linkSlab(list: number, slab: number): void {
     const m = this.i32[slab >>> PAGE_CHUNK_SHIFT] as Int32Array;
     const at = pageRow(slab);
-    const head = this.control[row + S_CLASS_LISTS + cls] as number;
+    const head = this.control[list] as number;
     m[at + P_NEXT] = head;
     m[at + P_PREVIOUS] = 0;
     if (head !== 0) {
       (this.i32[head >>> PAGE_CHUNK_SHIFT] as Int32Array)[pageRow(head) + P_PREVIOUS] = slab;
     }
-    this.control[row + S_CLASS_LISTS + cls] = slab;
+    this.control[list] = slab;
   }
 
-  private unlinkSlab(row: number, slab: number, cls: number): void {
+  private unlinkSlab(list: number, slab: number): void {
     const m = this.i32[slab >>> PAGE_CHUNK_SHIFT] as Int32Array;
     const at = pageRow(slab);
     const next = m[at + P_NEXT] as number;
     const previous = m[at + P_PREVIOUS] as number;
-    if (previous === 0) this.control[row + S_CLASS_LISTS + cls] = next;
+    if (previous === 0) this.control[list] = next;
     else (this.i32[previous >>> PAGE_CHUNK_SHIFT] as Int32Array)[pageRow(previous) + P_NEXT] = next;
     if (next !== 0) {
       (this.i32[next >>> PAGE_CHUNK_SHIFT] as Int32Array)[pageRow(next) + P_PREVIOUS] = previous;

@@ -105,7 +105,7 @@ export const LOCK_PARKED = 3;
  * What every command writes lies in the first 16 words, beside the lock: another thread that takes
  * the lock next gets it all with one cache line.
  */
-export const SHARD_ROW_WORDS = 320;
+export const SHARD_ROW_WORDS = 384;
 /** Units in blocks, by the shard that allocated or freed them; only the sum means something. */
 export const S_UNITS_USED = 4;
 export const S_SPANS = 5;
@@ -134,15 +134,23 @@ export const S_QUARANTINE_COUNT = 59;
  */
 export const S_ROUND_ENDED = 60;
 export const S_ROUND_BEGAN = 61;
+/** Flushes of many keys that the shard has seen, as far as slabs remember it (FLUSH_MASK). */
+export const S_FLUSHES = 47;
 /** Lists of slabs with free blocks, by their first page, one per class. */
 export const S_CLASS_LISTS = 64;
+/** The same of slabs that are older than the last flush: their blocks are the last to be used. */
+export const S_OLD_LISTS = 224;
 
 /** Words of one page's row in the page table at the start of its chunk. */
 export const PAGE_ROW_WORDS = 8;
 export const P_KIND = 0;
 /** Unit offset in the slab of the first free block, plus 1; 0 none. */
 export const P_FREE_HEAD = 1;
+/** Of a slab: blocks in use, and above USED_SHIFT the S_FLUSHES of its shard when it was made. */
 export const P_USED = 2;
+export const USED_MASK = 0xffff;
+export const USED_SHIFT = 16;
+export const FLUSH_MASK = 0x7fff;
 /** Unit offset of the first block that was never handed out. */
 export const P_BUMP = 3;
 export const P_NEXT = 4;

@@ -35,6 +35,8 @@ import {
   PAGES_PER_SPAN,
   pageRow,
   S_CLASS_LISTS,
+  S_FLUSHES,
+  S_OLD_LISTS,
   S_QUARANTINE_FIRST,
   S_REMOTE_FREE,
   S_REMOTE_REST,
@@ -44,6 +46,8 @@ import {
   SPAN_UNIT_SHIFT,
   shardRow,
   UNIT_MASK,
+  USED_MASK,
+  USED_SHIFT,
 } from "../memory/layout.ts";
 import {
   CLASS_COUNT,
@@ -293,7 +297,7 @@ function checkBlocks(check: HeapCheck, slab: number, cls: number, totals: Totals
   const bump = m[at + P_BUMP] as number;
   const free = checkFreeList(check, slab, units, bump);
   const used = Math.floor(bump / units) - free;
-  expect(check, `blocks used in slab ${hex(base)}`, m[at + P_USED] as number, used);
+  expect(check, `blocks used in slab ${hex(base)}`, (m[at + P_USED] as number) & USED_MASK, used);
   totals.shardUnits += used * units;
   const hasRoom = m[at + P_FREE_HEAD] !== 0 || bump + units <= (SLAB_UNITS[cls] as number);
   if (hasRoom) totals.slabsWithRoom.add(slab);
@@ -358,23 +362,41 @@ function checkSpanLists(check: HeapCheck, shard: number, totals: Totals): void {
 
 /** Lists of slabs with free blocks. Takes what it finds out of the totals. */
 function checkClassLists(check: HeapCheck, shard: number, totals: Totals): void {
-  const { control } = check.heap;
   for (let cls = 0; cls < CLASS_COUNT; cls++) {
-    let slab = control[shardRow(shard) + S_CLASS_LISTS + cls] as number;
-    for (let previous = 0; slab !== 0; ) {
-      const m = viewOf(check, slab);
-      const at = pageRow(slab);
-      const what = `class ${cls} of shard ${shard} lists slab ${hex(slab << PAGE_UNIT_SHIFT)}`;
-      if (!totals.slabsWithRoom.delete(slab)) {
-        check.findings.add(`${what}, which has no room or is in it twice`);
-        break;
-      }
-      if (m[at + P_KIND] !== (KIND_SLAB | (cls << 8) | (shard << 16))) {
-        check.findings.add(`${what} of another kind`);
-      }
-      if (m[at + P_PREVIOUS] !== previous) check.findings.add(`${what} with a wrong link`);
-      previous = slab;
-      slab = m[at + P_NEXT] as number;
+    checkClassList(check, shard, cls, false, totals);
+    checkClassList(check, shard, cls, true, totals);
+  }
+}
+
+function checkClassList(
+  check: HeapCheck,
+  shard: number,
+  cls: number,
+  isOld: boolean,
+  totals: Totals,
+): void {
+  const { control } = check.heap;
+  const row = shardRow(shard);
+  let slab = control[row + (isOld ? S_OLD_LISTS : S_CLASS_LISTS) + cls] as number;
+  for (let previous = 0; slab !== 0; ) {
+    const m = viewOf(check, slab);
+    const at = pageRow(slab);
+    const place = hex(slab << PAGE_UNIT_SHIFT);
+    const what = `class ${cls} of shard ${shard} lists ${isOld ? "old " : ""}slab ${place}`;
+    if (!totals.slabsWithRoom.delete(slab)) {
+      check.findings.add(`${what}, which has no room or is in it twice`);
+      break;
     }
+    if (m[at + P_KIND] !== (KIND_SLAB | (cls << 8) | (shard << 16))) {
+      check.findings.add(`${what} of another kind`);
+    }
+    const used = m[at + P_USED] as number;
+    if ((used >> USED_SHIFT !== control[row + S_FLUSHES]) !== isOld) {
+      check.findings.add(`${what} of another age`);
+    }
+    if (isOld && (used & USED_MASK) === 0) check.findings.add(`${what}, which is empty`);
+    if (m[at + P_PREVIOUS] !== previous) check.findings.add(`${what} with a wrong link`);
+    previous = slab;
+    slab = m[at + P_NEXT] as number;
   }
 }
