@@ -317,6 +317,7 @@ export class Database extends Records {
       return 0;
     }
     this.count(shard, 1, expiry > 0 ? 1 : 0);
+    if (expiry > 0) this.store.expiresAt(shard, expiry, this.shardExpires(shard));
     this.addUnits(slot, blockSize(units));
     return p;
   }
@@ -347,7 +348,9 @@ export class Database extends Records {
     if (!wasExpiring && expiry === 0) return;
     const seconds = expiry > 0 ? this.store.expirySeconds(expiry) : NO_EXPIRY;
     this.store.table.expiryChanged(this.cells, this.base + slot, wasExpiring, seconds);
-    if (wasExpiring !== expiry > 0) this.count(this.store.shardOf(slot), 0, expiry > 0 ? 1 : -1);
+    const shard = this.store.shardOf(slot);
+    if (wasExpiring !== expiry > 0) this.count(shard, 0, expiry > 0 ? 1 : -1);
+    if (expiry > 0) this.store.expiresAt(shard, expiry, this.shardExpires(shard));
   }
 
   private fillRecord(

@@ -5,7 +5,7 @@ import { Random, seedText, testSeed } from "../../test/support/random.ts";
 import { S_EXPIRY_CURSOR, shardRow } from "../memory/layout.ts";
 import { keyStore } from "../types/keys/test-keys.ts";
 import type { TestStore } from "../types/test-support.ts";
-import { averageTimeToLive, expireSlice } from "./expiry.ts";
+import { averageTimeToLive, expireSlice, isExpiryDue } from "./expiry.ts";
 
 /** One tick: a slice of every shard. Returns how many were removed. */
 function tick(t: TestStore, limit = 512): number {
@@ -158,4 +158,64 @@ test("the average time to live is near the truth", () => {
   t.call("SET", "only", "v", "PX", "9223370000000000000");
   for (let n = 0; n < 4; n++) tick(t);
   assert.ok(averageTimeToLive(t.db) > 2 ** 60);
+});
+
+/** As a thread does: walks shards that are due. Returns how many slices that took. */
+function dueSlices(t: TestStore): number {
+  let slices = 0;
+  for (let shard = 0; shard < t.store.shards; shard++) {
+    if (!isExpiryDue(t.store, shard)) continue;
+    t.store.enterShard(shard);
+    slice(t, shard, 512);
+    slices++;
+  }
+  return slices;
+}
+
+for (const shards of [1, 16]) {
+  for (const keys of [100, 20_000]) {
+    test(`${shards} shards whose ${keys} keys are not due are walked once a second`, () => {
+      const t = keyStore({ shards, databases: 4 });
+      t.select(2);
+      for (let i = 0; i < keys; i++) t.call("SET", `k${i}`, "v", "PX", `${3_600_000 + i}`);
+      for (let n = 0; n < 50; n++) dueSlices(t);
+      let slices = 0;
+      for (let ms = 0; ms < 10_000; ms += 2) {
+        t.advance(2);
+        slices += dueSlices(t);
+      }
+      // A round over 16,384 slots, and as many segments, takes a few slices.
+      const round = shards === 1 ? 10 : shards;
+      assert.ok(slices >= 10 * shards && slices <= 11 * round, `${slices} slices`);
+      t.check();
+    });
+  }
+}
+
+test("a key that is due before all others goes with the first tick after its time", () => {
+  const seed = testSeed(7);
+  const random = new Random(seed);
+  for (const others of [0, 50, 4000]) {
+    const t = keyStore({ shards: 4, databases: 3 });
+    for (let i = 0; i < others; i++) t.call("SET", `other${i}`, "v", "EX", "5000");
+    for (let n = 0; n < 30; n++) dueSlices(t);
+    // With many keys the walk waits for the end of the second.
+    const late = others > 256 * 4 ? 1000 : 0;
+    for (let i = 0; i < 60; i++) {
+      t.select(random.below(3));
+      const ms = 1 + random.below(3000);
+      t.call("SET", "k", "v");
+      if (random.below(2) === 0) t.call("PEXPIRE", "k", `${ms}`);
+      else t.call("SET", "k", "w", "PX", `${ms}`);
+      const before = keysLeft(t);
+      for (let passed = 0; passed <= ms + late; passed += 50) {
+        dueSlices(t);
+        t.advance(50);
+        if (passed + 50 <= ms) assert.equal(keysLeft(t), before);
+      }
+      for (let n = 0; n < 3; n++) dueSlices(t);
+      assert.equal(keysLeft(t), before - 1, `after ${ms} ms beside ${others}; ${seedText(seed)}`);
+    }
+    t.check();
+  }
 });

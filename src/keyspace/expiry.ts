@@ -9,6 +9,10 @@
  * running second too and so removes them at once; with many it waits until the second is over, so
  * that it looks at each segment once a second at most. Who needs memory has it look at all of them,
  * and at the words that say when it has been round (`isSwept`).
+ *
+ * A walk notes when the first of what it leaves behind is due, and whoever gives a key an expiry
+ * sets that word back (`Store.expiresAt`). So a shard that has been walked to its end is left alone
+ * until then (`isExpiryDue`), but for a second at most: the average wants its samples.
  */
 import { S_EXPIRY_CURSOR, S_ROUND_BEGAN, S_ROUND_ENDED, shardRow } from "../memory/layout.ts";
 import { NO_EXPIRY } from "../structures/segment.ts";
@@ -16,17 +20,17 @@ import { randomRecord } from "../structures/table-samples.ts";
 import { dueRecords, HASH_END } from "../structures/table-walks.ts";
 import type { Database } from "./database.ts";
 import { C_TTL_HIGH, C_TTL_LOW, COUNTER_WORDS, ROOT_COUNTERS_AT } from "./roots.ts";
-import type { Store } from "./store.ts";
+import { EXACT_KEYS_MAX, type Store } from "./store.ts";
 
 /** Most records that one call removes. */
 const REMOVALS_MAX = 512;
 /** Most slots, segments and records that one call looks at, but for the last segment. */
 const VISITS_MAX = 4096;
-/** Expiring keys of a shard up to which the walk is exact to its tick. */
-const EXACT_KEYS_MAX = 256;
+/** Longest that a shard is left alone. */
+const PAUSE_MS = 1000;
 /** Records drawn for one sample of the average, and the weight of what was known before. */
 const SAMPLE_DRAWS = 8;
-const OLD_WEIGHT = 0.98;
+const OLD_WEIGHT = 0.9;
 
 /** What fits the two words of an average. */
 const TTL_MAX: number = 2 ** 62;
@@ -39,7 +43,7 @@ const HASH_MASK = 0x7f;
 const HASH_STEP: number = 2 ** 25;
 
 const found = new Int32Array(REMOVALS_MAX);
-const due = { hash: 0, visits: 0 };
+const due = { hash: 0, visits: 0, earliest: NO_EXPIRY };
 
 /** A walk under way: what is left of its budget, and where it is. */
 type Walk = {
@@ -49,6 +53,10 @@ type Walk = {
   hash: number;
   /** The running second is looked at too, however many keys expire. */
   isExact: boolean;
+  /** In the database that it is in it is not. */
+  waits: boolean;
+  /** Unix milliseconds at which the first of what is passed and left is due. */
+  dueMs: number;
   /** Slot that was drawn for the sample, each with the chance of its expiring keys; -1 none. */
   sampleSlot: number;
   sampleOf: number;
@@ -72,6 +80,8 @@ export function expireSlice(store: Store, shard: number, limit: number, isExact 
     slot: 0,
     hash: 0,
     isExact,
+    waits: false,
+    dueMs: isAtStart(store, shard) ? Number.POSITIVE_INFINITY : store.expiryDue(shard),
     sampleSlot: -1,
     sampleOf: 0,
   };
@@ -85,7 +95,11 @@ export function expireSlice(store: Store, shard: number, limit: number, isExact 
     index = (index + 1) % databases.length;
     walk.slot = first;
     walk.hash = 0;
-    if (index === 0 && isExact) endRound(store, shard);
+    if (index !== 0) continue;
+    if (isExact) endRound(store, shard);
+    walk.dueMs = Math.min(walk.dueMs, store.now + PAUSE_MS);
+    if (n === databases.length || (!isExact && store.now < walk.dueMs)) break;
+    walk.dueMs = Number.POSITIVE_INFINITY;
   }
   if (isRound && isExact) {
     beginRound(store, shard);
@@ -93,7 +107,30 @@ export function expireSlice(store: Store, shard: number, limit: number, isExact 
   }
   const step = Math.floor(walk.hash / HASH_STEP);
   control[at] = (index << DATABASE_SHIFT) | (walk.slot << SLOT_SHIFT) | step;
+  // Where it came no further than its start it has not been round.
+  store.setExpiryDue(shard, !isRound && isAtStart(store, shard) ? 0 : walk.dueMs);
   return most - walk.removals;
+}
+
+/** True if the walk of a shard is between two rounds. */
+function isAtStart(store: Store, shard: number): boolean {
+  const place = store.control[shardRow(shard) + S_EXPIRY_CURSOR] as number;
+  const slot = (place >>> SLOT_SHIFT) & SLOT_MASK;
+  const isFirst = slot <= store.firstSlot(shard) && (place & HASH_MASK) === 0;
+  return isFirst && place >>> DATABASE_SHIFT === 0;
+}
+
+/**
+ * False if the walk would find nothing. Needs no lock: what another thread changes meanwhile is
+ * seen the next time.
+ */
+export function isExpiryDue(store: Store, shard: number): boolean {
+  return !isAtStart(store, shard) || store.clock.unixMs >= store.expiryDue(shard);
+}
+
+/** True if the walk would meet a key that expires then more than a second late. For checks. */
+export function isMissed(store: Store, shard: number, unixMs: number): boolean {
+  return isAtStart(store, shard) && store.expiryDue(shard) > unixMs + PAUSE_MS;
 }
 
 /** A round that began at S_ROUND_BEGAN is over, and the next begins. */
@@ -133,8 +170,8 @@ function walkDatabase(db: Database, shard: number, walk: Walk): boolean {
     return true;
   }
   const last = store.firstSlot(shard + 1) - 1;
-  const waits = expires > EXACT_KEYS_MAX && !walk.isExact;
-  const seconds = store.expirySeconds(store.now) - (waits ? 1 : 0);
+  walk.waits = expires > EXACT_KEYS_MAX && !walk.isExact;
+  const seconds = store.expirySeconds(store.now) - (walk.waits ? 1 : 0);
   const secondsOf = (p: number): number => {
     const expiry = db.expiryOf(p);
     return expiry === 0 ? NO_EXPIRY : store.expirySeconds(expiry);
@@ -175,15 +212,28 @@ function walkSlot(
     if (walk.visits <= 0 || walk.removals === 0 || !work.mayRemove) return false;
     due.hash = walk.hash;
     due.visits = walk.visits;
+    due.earliest = NO_EXPIRY;
     const n = dueRecords(table, root, due, seconds, secondsOf, found);
     walk.visits = due.visits;
+    leave(db, walk);
     for (let k = 0; k < n; k++) {
       if (walk.removals === 0 || !work.mayRemove) return false;
-      if (db.expireIfDue(found[k] as number, walk.slot)) walk.removals--;
+      const p = found[k] as number;
+      if (db.expireIfDue(p, walk.slot)) walk.removals--;
+      else walk.dueMs = Math.min(walk.dueMs, db.expiryOf(p));
     }
     walk.hash = due.hash;
   }
   return true;
+}
+
+/** Notes when the first of what `dueRecords` has passed is due. */
+function leave(db: Database, walk: Walk): void {
+  if (due.earliest === NO_EXPIRY) return;
+  const { store } = db;
+  // Whole seconds are waited for to their end, others are looked at from their begin on.
+  const end = store.secondAfter(due.earliest);
+  walk.dueMs = Math.min(walk.dueMs, walk.waits ? end : end - 1000);
 }
 
 /** Lets a few keys of a slot bear on the average time to live of its shard. */

@@ -14,6 +14,7 @@ import {
   DB_ROOTS,
   H_BASE_SECONDS,
   H_SHARDS,
+  S_EXPIRY_DUE,
   S_TIME_LOW,
   shardRow,
 } from "../memory/layout.ts";
@@ -23,6 +24,8 @@ import { Database } from "./database.ts";
 import type { Stats } from "./stats.ts";
 
 const SLOT_BITS = 14;
+/** Expiring keys of a shard and database up to which the expiry walk is exact to its tick. */
+export const EXACT_KEYS_MAX = 256;
 /** No record remembers this. */
 const NEVER_TOUCHED = -1;
 
@@ -182,6 +185,30 @@ export class Store {
   /** Time of the latest command in a shard. */
   timeOf(shard: number): number {
     return this.times[(shardRow(shard) + S_TIME_LOW) >> 1] as number;
+  }
+
+  /** See S_EXPIRY_DUE. */
+  expiryDue(shard: number): number {
+    return this.times[(shardRow(shard) + S_EXPIRY_DUE) >> 1] as number;
+  }
+
+  setExpiryDue(shard: number, unixMs: number): void {
+    this.times[(shardRow(shard) + S_EXPIRY_DUE) >> 1] = unixMs;
+  }
+
+  /**
+   * A key of a shard expires then, one of so many in its database: the walk must not come later.
+   * With many it does not look at them before the second is over.
+   */
+  expiresAt(shard: number, unixMs: number, expires: number): void {
+    const due = expires > EXACT_KEYS_MAX ? this.secondAfter(this.expirySeconds(unixMs)) : unixMs;
+    const at = (shardRow(shard) + S_EXPIRY_DUE) >> 1;
+    if (due < (this.times[at] as number)) this.times[at] = due;
+  }
+
+  /** Unix milliseconds at which a second is over that segments keep. */
+  secondAfter(seconds: number): number {
+    return (this.baseSeconds + (seconds >>> 0) + 1) * 1000;
   }
 
   /** Seconds after the store's base, rounded down, as segments keep their earliest expiry. */

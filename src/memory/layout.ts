@@ -134,6 +134,11 @@ export const S_QUARANTINE_COUNT = 59;
  */
 export const S_ROUND_ENDED = 60;
 export const S_ROUND_BEGAN = 61;
+/**
+ * As two halves of a double: unix milliseconds before which the expiry walk finds nothing behind
+ * its place, and so nowhere if it is at its start.
+ */
+export const S_EXPIRY_DUE = 62;
 /** Flushes of many keys that the shard has seen, as far as slabs remember it (FLUSH_MASK). */
 export const S_FLUSHES = 47;
 /** Lists of slabs with free blocks, by their first page, one per class. */

@@ -6,6 +6,7 @@
 import { keySlot } from "../base/crc16.ts";
 import { BIG_BLOCK_LOOSE, BIG_BLOCK_ORPHAN, bigCapacity } from "../keyspace/big-block.ts";
 import type { Database } from "../keyspace/database.ts";
+import { isMissed } from "../keyspace/expiry.ts";
 import type { Store } from "../keyspace/store.ts";
 import { BIG_STRING_BYTES, SLOTS } from "../limits.ts";
 import {
@@ -196,7 +197,12 @@ function checkBig(check: HeapCheck, db: Database, p: number, record: string): nu
 
 /** A record must be in the table of its key's slot, and be found there by its key. */
 function checkPlace(check: HeapCheck, db: Database, slot: number, p: number, what: string): void {
-  const { table } = db.store;
+  const { store } = db;
+  const { table } = store;
+  const expiry = db.expiryOf(p);
+  if (expiry !== 0 && isMissed(store, store.shardOf(slot), expiry)) {
+    check.findings.add(`${what}: the expiry walk comes too late for record ${hex(p)}`);
+  }
   const u8 = db.bytesOf(p);
   const start = db.keyAt(p);
   const end = start + db.keyLength(p);

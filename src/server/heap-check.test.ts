@@ -228,6 +228,15 @@ describe("damage", () => {
     found(t, /expires before its segment's earliest$/);
   });
 
+  test("an expiry that the walk would come too late for", () => {
+    const p = records(t).find((one) => t.db.expiryOf(one) !== 0) as number;
+    const expiry = t.db.expiryOf(p);
+    for (let shard = 0; shard < t.store.shards; shard++) t.store.setExpiryDue(shard, expiry + 1000);
+    assert.deepEqual(checkHeap(t.store), []);
+    for (let shard = 0; shard < t.store.shards; shard++) t.store.setExpiryDue(shard, expiry + 1001);
+    found(t, /: the expiry walk comes too late for record 0x\w+$/);
+  });
+
   test("a big string's block that does not know of it, or is too short", () => {
     const p = records(t).find((one) => t.db.valueLength(one) > 65536) as number;
     const block = t.db.bigBlockOf(p);

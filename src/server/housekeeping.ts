@@ -3,7 +3,7 @@
  * giving back empty pages. Each shard has one thread that looks after it; each slice of work runs
  * under one shard's lock, and what is behind a taken lock waits for the next time.
  */
-import { expireSlice } from "../keyspace/expiry.ts";
+import { expireSlice, isExpiryDue } from "../keyspace/expiry.ts";
 import { freeGarbageSlice } from "../keyspace/garbage.ts";
 import { statIndex } from "../keyspace/stats.ts";
 import { H_GARBAGE } from "../memory/layout.ts";
@@ -56,10 +56,11 @@ export class Housekeeping {
     let shard = this.expiryShard;
     let isBehind = false;
     for (let n = Math.ceil(shards / shareStep); n > 0; n--) {
-      if (this.expireOf(shard)) isBehind = true;
+      const isDue = isExpiryDue(store, shard);
+      if (isDue && this.expireOf(shard)) isBehind = true;
       shard += shareStep;
       if (shard >= shards) shard = shareFirst;
-      if (store.clock.monotonicMs() - began > budgetMs) break;
+      if (isDue && store.clock.monotonicMs() - began > budgetMs) break;
     }
     this.expiryShard = shard;
     const ms = store.clock.monotonicMs() - began;

@@ -23,7 +23,7 @@ function removeDue(model: TableModel, now: number, listSize: number, visits: num
   const removed = new Set<string>();
   const found = new Int32Array(listSize);
   const secondsOf = (p: number): number => model.entries.get(model.keyOf(p))?.seconds ?? NO_EXPIRY;
-  const walk = { hash: 0, visits };
+  const walk = { hash: 0, visits, earliest: NO_EXPIRY };
   while (model.root !== 0 && walk.hash < HASH_END) {
     const before = walk.hash;
     walk.visits = visits;

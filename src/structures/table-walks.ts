@@ -143,8 +143,11 @@ export function eachOfSegment(table: Table, segment: number, visit: (p: number) 
   }
 }
 
-/** Where a walk for due records stands: the hash to go on with, and visits left. */
-export type DueWalk = { hash: number; visits: number };
+/**
+ * Where a walk for due records stands: the hash to go on with, and visits left. Of what it has
+ * passed and not found, `earliest` is not after the first second in which anything is due.
+ */
+export type DueWalk = { hash: number; visits: number; earliest: number };
 
 /**
  * Puts records whose expiry is at most `nowSeconds` into `found` and returns how many, looking at
@@ -165,13 +168,18 @@ export function dueRecords(
   let n = 0;
   const look = (segment: number): void => {
     walk.visits--;
-    if (n === found.length || segments.earliest(segment) >>> 0 > nowSeconds) return;
+    if (n === found.length) return;
+    if (segments.earliest(segment) >>> 0 > nowSeconds) {
+      walk.earliest = earlier(walk.earliest, segments.earliest(segment));
+      return;
+    }
     let earliest = NO_EXPIRY;
     eachOfSegment(table, segment, (p) => {
       walk.visits--;
       const seconds = expirySecondsOf(p);
       if (seconds === NO_EXPIRY) return;
-      if (seconds >>> 0 <= nowSeconds && n < found.length) found[n++] = p;
+      if (seconds >>> 0 > nowSeconds) walk.earliest = earlier(walk.earliest, seconds);
+      else if (n < found.length) found[n++] = p;
       earliest = earlier(earliest, seconds);
     });
     segments.setEarliest(segment, earliest);
