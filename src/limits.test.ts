@@ -7,6 +7,7 @@ const powerOfTwo = (n: number): boolean => n > 0 && (n & (n - 1)) === 0;
 test("a slot's shard is a shift: slots and shards are powers of two, and every shard has a slot", () => {
   assert.ok(powerOfTwo(limits.SLOTS));
   assert.ok(powerOfTwo(limits.SHARDS_MAX));
+  assert.ok(powerOfTwo(limits.SHARDS_MIN) && limits.SLOTS / limits.SHARDS_MIN <= 4096);
   assert.ok(limits.SHARDS_MAX <= limits.SLOTS);
   assert.ok(limits.SLOTS * limits.SHARDS_MAX <= 2 ** 31 - 1, "slot * shards stays an int32");
 });

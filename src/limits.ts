@@ -39,6 +39,8 @@ export const SPAN_BYTES: number = 64 * 1024;
 export const THREADS_MAX = 128;
 /** Shards are a power of two, so that a slot's shard is a shift. */
 export const SHARDS_MAX = 1024;
+/** With fewer a shard would have more slots than may be visited under its lock: 4,096. */
+export const SHARDS_MIN = 4;
 /** Shards when `shards` is auto: this many a thread ... */
 export const SHARDS_PER_THREAD = 16;
 /** ... and at least this many. */

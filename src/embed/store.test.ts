@@ -370,7 +370,7 @@ describe("options", () => {
       [{ "maxmemory-policy": "noeviction" }, /unknown option; did you mean maxmemoryPolicy\?$/],
       [{ nonsense: 1 }, /^OPTION nonsense: unknown option$/],
       [{ maxmemory: "many" }, /^OPTION maxmemory: argument must be a memory value$/],
-      [{ shards: 3 }, /^OPTION shards: argument must be a power of two$/],
+      [{ shards: 6 }, /^OPTION shards: argument must be a power of two$/],
       [{ databases: 0 }, /^OPTION databases: argument must be between 1/],
       [{ databases: {} }, /^OPTION databases: must be text, a number or a boolean$/],
       [{ maxclients: 4_294_967_295 }, /^OPTION maxclients: the system has no memory for 42949/],

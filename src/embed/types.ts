@@ -19,7 +19,7 @@ export type StoreOptions = {
   maxmemorySamples?: number | undefined;
   /** Databases that `db` and SELECT can reach; 16 if not said. */
   databases?: number | undefined;
-  /** Locks over ranges of slots, a power of two or "auto". */
+  /** Locks over ranges of slots, a power of two from 4 to 1024 or "auto". */
   shards?: number | "auto" | undefined;
   /** Bytes of the shared buffers that memory is taken in; a small one gives more back. */
   memoryChunk?: OptionValue | undefined;

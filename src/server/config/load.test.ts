@@ -316,9 +316,9 @@ test("values of our own", () => {
   for (const [name, value, error] of [
     ["threads", "0", "argument must be between 1 and 128 inclusive"],
     ["threads", "129", "argument must be between 1 and 128 inclusive"],
-    ["shards", "2048", "argument must be between 1 and 1024 inclusive"],
-    ["databases", "0", "argument must be between 1 and 1024 inclusive"],
-    ["databases", "1025", "argument must be between 1 and 1024 inclusive"],
+    ["shards", "2048", "argument must be between 4 and 1024 inclusive"],
+    ["databases", "0", "argument must be between 4 and 1024 inclusive"],
+    ["databases", "1025", "argument must be between 4 and 1024 inclusive"],
     ["memory-chunk", "1kb", "argument must be between 4194304 and 1073741824 inclusive"],
     ["memory-chunk", "2gb", "argument must be between 4194304 and 1073741824 inclusive"],
     ["memory-chunk", "4194305", "argument must be a multiple of 65536"],

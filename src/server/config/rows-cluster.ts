@@ -4,6 +4,7 @@ import {
   CHUNK_BYTES_MIN,
   PORT_MAX,
   SHARDS_MAX,
+  SHARDS_MIN,
   SPAN_BYTES,
   THREADS_MAX,
 } from "../../limits.ts";
@@ -209,7 +210,7 @@ export const CORES: readonly Directive[] = [
   },
   {
     name: "shards",
-    type: powerOfTwoOrAuto(SHARDS_MAX),
+    type: powerOfTwoOrAuto(SHARDS_MIN, SHARDS_MAX),
     default: "auto",
     set: "fixed",
     support: "works",

@@ -92,12 +92,13 @@ test("integers", () => {
     ["9", "!argument must be between 1 and 8 inclusive"],
     ["automatic", NOT_INTEGER],
   ]);
-  parses(powerOfTwoOrAuto(64), [
+  parses(powerOfTwoOrAuto(4, 64), [
     ["auto", "auto"],
-    ["1", "1"],
+    ["4", "4"],
     ["64", "64"],
-    ["3", "!argument must be a power of two"],
-    ["128", "!argument must be between 1 and 64 inclusive"],
+    ["6", "!argument must be a power of two"],
+    ["2", "!argument must be between 4 and 64 inclusive"],
+    ["128", "!argument must be between 4 and 64 inclusive"],
   ]);
   parses(cappedInteger(1n, 500n), [
     ["0", "1"],

@@ -100,11 +100,11 @@ export function cappedInteger(min: bigint, max: bigint): ValueType {
   };
 }
 
-export function powerOfTwoOrAuto(max: number): ValueType {
-  const plain = integerOrAuto(1, max);
+export function powerOfTwoOrAuto(min: number, max: number): ValueType {
+  const plain = integerOrAuto(min, max);
   return {
     ...plain,
-    label: `power of two, 1 to ${max}, or auto`,
+    label: `power of two, ${min} to ${max}, or auto`,
     parse(words, context) {
       const parsed = plain.parse(words, context);
       if (!parsed.ok || parsed.text === "auto") return parsed;
