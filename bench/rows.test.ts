@@ -9,9 +9,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { needs } from "../test/support/environment.ts";
 import type { FakeFigures } from "./fake-server.ts";
 import { ROWS } from "./rows.ts";
 
+/** Most rows measure it beside us. */
+const needed = needs("redis-server", "redis-benchmark");
 const main = fileURLToPath(new URL("./main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "zerohop-bench-test-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -44,7 +47,7 @@ test("the list names every row", () => {
 });
 
 for (const row of ROWS) {
-  test(`row ${row.name} runs against redis-server`, () => {
+  test(`row ${row.name} runs against redis-server`, needed, () => {
     const { code, out, err } = bench("--smoke", row.name, "--subject", "redis-server");
     assert.equal(code, 0, err);
     assert.match(out, new RegExp(`^${row.name}: `, "m"));
@@ -52,14 +55,14 @@ for (const row of ROWS) {
   });
 }
 
-test("bytes per key are the growth of used_memory over the keys", () => {
+test("bytes per key are the growth of used_memory over the keys", needed, () => {
   const entry = fakeEntry("memory", { bytesPerKey: 41.5, wasteUs: 0, jsHeap: undefined });
   const { code, out, err } = bench("memory", "--keys", "2k", "--entry", entry);
   assert.equal(code, 0, err);
   assert.deepEqual(cells(out, "embstr").slice(0, 3), ["embstr", "2k", "41.5"]);
 });
 
-test("a server that burns CPU costs more per command than redis-server", () => {
+test("a server that burns CPU costs more per command than redis-server", needed, () => {
   const entry = fakeEntry("slow", { bytesPerKey: 40, wasteUs: 200, jsHeap: undefined });
   const { code, out, err } = bench("--smoke", "cpu", "--commands", "GET", "--entry", entry);
   assert.equal(code, 0, err);
