@@ -98,21 +98,36 @@ function computedModule(contents: string): Plugin {
   };
 }
 
+/**
+ * Node's modules are asked for as objects. An `import` of one makes a second module that has all its
+ * exports, and for that runs getters which load what nobody uses: all streams, for `node:fs`.
+ */
+const nodeModules: Plugin = {
+  name: "node-modules",
+  setup(builder) {
+    builder.onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: "node-modules" }));
+    builder.onLoad({ filter: /.*/, namespace: "node-modules" }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+    }));
+  },
+};
+
 async function bundle(entry: Entry): Promise<void> {
   const executable = entry.bin !== undefined;
+  const isCommonJs = entry.commonJs === true;
   const result = await build({
     absWorkingDir: root,
     banner: { js: banner(entry) },
     bundle: true,
     entryPoints: [entry.source],
-    format: "esm",
+    format: isCommonJs ? "cjs" : "esm",
     legalComments: "none",
     logLevel: "warning",
     metafile: true,
-    outfile: join(dist, `${entry.name}.js`),
+    outfile: join(dist, `${entry.name}.${isCommonJs ? "cjs" : "js"}`),
     packages: entry.bundles === true ? "bundle" : "external",
     platform: "node",
-    plugins: [computedModule(names)],
+    plugins: [computedModule(names), nodeModules],
     sourcemap: "linked",
     target: "node20.19",
     write: false,

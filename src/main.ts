@@ -249,10 +249,9 @@ function clientPlaces(config: Config): { most: number; warning: string } {
   return { most, warning };
 }
 
-/** The file of a bundle, or of its module where nothing is bundled. */
-function entry(name: string): URL {
-  const ending = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  return new URL(`./${name}.${ending}`, import.meta.url);
+/** Another bundle of the package. */
+function bundle(name: string): URL {
+  return new URL(name, import.meta.url);
 }
 
 /** Loads what answers on the admin port; without one it is never read. */
@@ -263,7 +262,7 @@ async function openAdmin(
   chunks: Chunks,
   view: AdminView,
 ): Promise<AdminPort> {
-  const admin = (await import(entry("admin").href)) as typeof import("./admin.ts");
+  const admin = (await import(bundle("admin.js").href)) as typeof import("./admin.ts");
   return admin.openAdmin({
     figures: {
       shared,
@@ -323,7 +322,7 @@ async function main(): Promise<void> {
     config,
     shared,
     chunks,
-    threadUrl: entry("thread"),
+    threadUrl: bundle("thread.cjs"),
     renames: names.renames(),
     reusePort: sharedPort(),
     facts: (tcpPort, ownerPorts, acceptMode): ServerFacts => ({

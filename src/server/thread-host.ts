@@ -224,7 +224,7 @@ class WorkerThread implements ThreadHost {
       isBehind = true;
       systemTimers.after(CATCH_UP_MS, catchUp);
     };
-    tick();
+    systemTimers.after(SECOND_MS / server.config.hz, tick);
   }
 
   private post(message: ToSupervisor): void {

@@ -333,7 +333,7 @@ describe("the port", needsOurs(), () => {
   test("without one its bundle is never read", async () => {
     const folder = temporaryFolder();
     const dist = path.dirname(await executable());
-    for (const file of ["main.js", "thread.js"]) {
+    for (const file of ["main.js", "thread.cjs"]) {
       copyFileSync(path.join(dist, file), path.join(folder, file));
     }
     writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
