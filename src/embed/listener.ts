@@ -105,6 +105,7 @@ export class Listener implements Ending {
   private readonly place: Place;
   private readonly links: Set<GuardedLink> = new Set();
   private allGone: () => void = () => {};
+  private closing: Promise<void> | null = null;
 
   constructor(thread: StoreThread, place: Place) {
     this.thread = thread;
@@ -168,8 +169,13 @@ export class Listener implements Ending {
     if (this.links.size === 0) this.allGone();
   }
 
-  /** Takes no more connections, sends what is on its way and closes those there are. */
-  async close(): Promise<void> {
+  /** Takes no more connections, answers what was received and closes those there are. */
+  close(): Promise<void> {
+    this.closing ??= this.drain();
+    return this.closing;
+  }
+
+  private async drain(): Promise<void> {
     const { thread } = this;
     this.stopListening();
     const drained = new Promise<void>((resolve) => {

@@ -507,7 +507,9 @@ export class StoreThread implements ThreadHost {
 
   /** A client may not end the application; it ends what it can reach. */
   shutdown(): void {
-    soon(() => this.endListening());
+    soon(() => {
+      for (const ending of this.endings) void ending.close();
+    });
   }
 
   heapUsed(): number {

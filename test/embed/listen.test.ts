@@ -178,8 +178,19 @@ describe("listen", () => {
     const address = await store.listen();
     const client = await RespClient.connect(address);
     await client.call("SET", "k", "v");
+    // More than is written at once: the rest is run when some of it has been taken.
+    const other = await RespClient.connect(address);
+    store.set("long", "x".repeat(3_000_000));
+    other.socket.pause();
+    const replies = Array.from({ length: 10 }, () => other.call("GET", "long"));
+    await until("one is run", () => /cmdstat_get/.test(String(store.call("INFO", "commandstats"))));
     client.sendRaw("SHUTDOWN NOSAVE\r\n");
     await client.closed;
+    other.socket.resume();
+    for (const { reply } of await Promise.all(replies)) {
+      assert.equal(textOf(reply).length, 3_000_000);
+    }
+    await other.closed;
     await assert.rejects(RespClient.connect(address));
     assert.equal(store.get("k"), "v");
     const again = await RespClient.connect(await store.listen());
