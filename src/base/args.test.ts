@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Args } from "./args.ts";
 import { argsOf } from "./args-test-support.ts";
+import { int64 } from "./int64.ts";
 
 test("arguments are compared, shown and copied", () => {
   const args = argsOf("Set", "k\xff", "");
@@ -15,6 +16,16 @@ test("arguments are compared, shown and copied", () => {
   assert.equal(args.lower(0), "set");
   assert.deepEqual([...args.take(1)], [107, 255]);
   assert.equal(args.length(2), 0);
+});
+
+test("an integer is read where it lies, or not at all", () => {
+  const args = argsOf("12", "-9223372036854775808", "12x", "", "9223372036854775808");
+  assert.deepEqual(
+    [0, 1, 2, 3, 4].map((i) => args.integer(i)),
+    [12, -(2 ** 63), null, null, null],
+  );
+  assert.ok(args.int64(1) && int64.hi === -(2 ** 31) && int64.lo === 0);
+  assert.ok(!args.int64(2));
 });
 
 test("making room keeps what is there", () => {

@@ -12,6 +12,7 @@
  */
 
 import { latin1, lowerText } from "./bytes.ts";
+import { int64, int64ToNumber, parseInt64 } from "./int64.ts";
 
 const INITIAL_CAPACITY = 64;
 const KEPT_CAPACITY = 1024;
@@ -117,6 +118,16 @@ export class Args {
   /** Argument `i` as a binary string in ASCII lower case. */
   lower(i: number): string {
     return lowerText(this.text(i));
+  }
+
+  /** Argument `i` into `int64`, as `parseInt64` reads it; false if it is no integer. */
+  int64(i: number): boolean {
+    return parseInt64(this.source(i), this.start[i] as number, this.end[i] as number);
+  }
+
+  /** The integer that argument `i` spells, rounded beyond 2^53; null if it spells none. */
+  integer(i: number): number | null {
+    return this.int64(i) ? int64ToNumber(int64.hi, int64.lo) : null;
   }
 
   /** A copy of argument `i` that may be kept. */

@@ -4,7 +4,6 @@
  */
 
 import type { Args } from "../base/args.ts";
-import { int64, int64ToNumber, parseInt64 } from "../base/int64.ts";
 import type { CursorCommand, EachCommand } from "../command/spec.ts";
 import type { Database } from "../keyspace/database.ts";
 import { SLOTS } from "../limits.ts";
@@ -26,18 +25,12 @@ import {
 const METRICS = ["key-count", "memory-bytes"] as const;
 const LIMIT_ERROR = "ERR Limit has to lie in between 1 and 16384 (maximum number of slots).";
 
-/** The integer that argument `i` spells, rounded beyond 2^53; null if it spells none. */
-function integerAt(args: Args, i: number): number | null {
-  if (!parseInt64(args.source(i), args.start[i] as number, args.end[i] as number)) return null;
-  return int64ToNumber(int64.hi, int64.lo);
-}
-
 function isSlot(n: number | null): n is number {
   return n !== null && n >= 0 && n < SLOTS;
 }
 
 function slotAtTwo(args: Args): number {
-  const slot = integerAt(args, 2);
+  const slot = args.integer(2);
   return isSlot(slot) ? slot : 0;
 }
 
@@ -52,7 +45,7 @@ function isDisabled(db: Database): boolean {
 }
 
 function runCountKeys(db: Database, args: Args, reply: Reply): void {
-  const slot = integerAt(args, 2);
+  const slot = args.integer(2);
   if (isDisabled(db)) reply.error(CLUSTER_DISABLED);
   else if (slot === null) reply.error(NOT_AN_INTEGER);
   else if (!isSlot(slot)) reply.error("ERR Invalid slot");
@@ -60,8 +53,8 @@ function runCountKeys(db: Database, args: Args, reply: Reply): void {
 }
 
 function runGetKeys(db: Database, args: Args, reply: Reply): void {
-  const slot = integerAt(args, 2);
-  const most = integerAt(args, 3);
+  const slot = args.integer(2);
+  const most = args.integer(3);
   if (isDisabled(db)) reply.error(CLUSTER_DISABLED);
   else if (slot === null || most === null) reply.error(NOT_AN_INTEGER);
   else if (!isSlot(slot) || most < 0) reply.error("ERR Invalid slot or number of keys");
@@ -111,8 +104,8 @@ function beginStats(db: Database, args: Args): SlotStats {
 }
 
 function readRange(args: Args, stats: SlotStats): void {
-  const first = integerAt(args, 3);
-  const last = integerAt(args, 4);
+  const first = args.integer(3);
+  const last = args.integer(4);
   if (!isSlot(first) || !isSlot(last)) {
     stats.error = INVALID_SLOT;
   } else if (first > last) {
@@ -133,7 +126,7 @@ function readOrder(args: Args, stats: SlotStats): void {
   let orders = 0;
   for (let i = 4; i < args.count; i++) {
     if (args.is(i, "LIMIT") && i + 1 < args.count) {
-      const limit = integerAt(args, ++i) ?? 0;
+      const limit = args.integer(++i) ?? 0;
       if (limit < 1 || limit > SLOTS) {
         stats.error = LIMIT_ERROR;
         return;

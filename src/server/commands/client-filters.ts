@@ -4,7 +4,6 @@
  */
 
 import type { Args } from "../../base/args.ts";
-import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
 import { ARGUMENT_SHOWN_BYTES_MAX } from "../../limits.ts";
 import { cString, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
@@ -15,6 +14,7 @@ import {
   CLASS_REPLICA,
   type ClientRow,
 } from "../client-table.ts";
+import { DEFAULT_USER } from "./client-names.ts";
 
 const TYPES: readonly (readonly [name: string, kind: number])[] = [
   ["NORMAL", CLASS_NORMAL],
@@ -23,8 +23,6 @@ const TYPES: readonly (readonly [name: string, kind: number])[] = [
   ["REPLICA", CLASS_REPLICA],
   ["PUBSUB", CLASS_PUBSUB],
 ];
-
-const DEFAULT_USER = "default";
 
 /** Position of the first argument behind the two words of the command. */
 const REST = 2;
@@ -44,12 +42,6 @@ export type KillFilter = {
 
 function textOf(args: Args, i: number): string {
   return cString(args.head(i, ARGUMENT_SHOWN_BYTES_MAX));
-}
-
-/** An int64 as a number, which is exact as far as any id or age goes; null if it is none. */
-export function integerOf(args: Args, i: number): number | null {
-  if (!parseInt64(args.source(i), args.start[i] as number, args.end[i] as number)) return null;
-  return int64ToNumber(int64.hi, int64.lo);
 }
 
 /** The class of clients that argument `i` names, -1 if none. */
@@ -73,7 +65,7 @@ export function kindOrReply(args: Args, i: number, reply: Reply): number {
 export function idsOrReply(args: Args, first: number, reply: Reply): number[] | null {
   const ids: number[] = [];
   for (let i = first; i < args.count; i++) {
-    const id = integerOf(args, i);
+    const id = args.integer(i);
     if (id === null) {
       reply.error("ERR Invalid client ID");
       return null;
@@ -133,14 +125,14 @@ function readOption(args: Args, i: number, filter: KillFilter): string | null {
 }
 
 function readId(args: Args, i: number, filter: KillFilter): string | null {
-  const id = integerOf(args, i);
+  const id = args.integer(i);
   if (id === null || id < 1) return "ERR client-id should be greater than 0";
   filter.id = id;
   return null;
 }
 
 function readAge(args: Args, i: number, filter: KillFilter): string | null {
-  const age = integerOf(args, i);
+  const age = args.integer(i);
   if (age === null) return "ERR maxage is not an integer or out of range";
   if (age <= 0) return "ERR maxage should be greater than 0";
   filter.ageSeconds = age;

@@ -17,6 +17,7 @@ import {
   FLAG_UNBLOCKED,
   FLAG_UNIX,
 } from "../client-table.ts";
+import { DEFAULT_USER } from "./client-names.ts";
 
 const FLAG_LETTERS: readonly (readonly [flag: number, letter: string])[] = [
   [FLAG_MONITOR, "O"],
@@ -68,7 +69,7 @@ export function clientLine(server: Server, client: ClientRow): string {
     `tot-mem=${rowMemory(client)}`,
     `events=${events(client)}`,
     `cmd=${command === undefined ? "NULL" : command.name}`,
-    "user=default redir=-1",
+    `user=${DEFAULT_USER} redir=-1`,
     `resp=${client.proto}`,
     `lib-name=${client.libName}`,
     `lib-ver=${client.libVersion}`,

@@ -9,6 +9,9 @@
 import type { Args } from "../../base/args.ts";
 import { NAME_BYTES_MAX } from "../client-table.ts";
 
+/** The user of every client: there are no others. */
+export const DEFAULT_USER = "default";
+
 const FIRST_PRINTABLE = 33;
 const LAST_PRINTABLE = 126;
 

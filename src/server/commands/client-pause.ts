@@ -1,6 +1,6 @@
 /** CLIENT PAUSE, UNPAUSE and UNBLOCK: what makes other clients wait, and go on. */
 import type { Args } from "../../base/args.ts";
-import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
+import { int64, int64ToNumber } from "../../base/int64.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import { ARGUMENT_SHOWN_BYTES_MAX } from "../../limits.ts";
@@ -13,7 +13,6 @@ import {
 import type { Reply } from "../../protocol/reply.ts";
 import { UNBLOCK_BY_ERROR, UNBLOCK_BY_TIMEOUT } from "../client-table.ts";
 import { INT64_MAX } from "../config/value-types.ts";
-import { integerOf } from "./client-filters.ts";
 import { CLIENT_PAUSE_META, CLIENT_UNBLOCK_META, CLIENT_UNPAUSE_META } from "./specs.ts";
 
 /** Position of the first argument behind the two words of the command. */
@@ -21,7 +20,7 @@ const REST = 2;
 
 /** When a pause of argument `i` milliseconds ends, 0 for none as Redis has it; or what is wrong. */
 function endOf(args: Args, i: number, nowMs: number): number | string {
-  if (!parseInt64(args.source(i), args.start[i] as number, args.end[i] as number)) {
+  if (!args.int64(i)) {
     return TIMEOUT_NOT_AN_INTEGER;
   }
   const { hi, lo } = int64;
@@ -78,7 +77,7 @@ export const CLIENT_UNBLOCK: CommandSpec = {
   locks: "none",
   run(session: Session, args: Args, reply: Reply): void {
     const at = REST + 1;
-    const id = integerOf(args, REST);
+    const id = args.integer(REST);
     if (args.count > at + 1) {
       reply.error(unknownSubcommandOrArity(args.text(0), args.head(1, ARGUMENT_SHOWN_BYTES_MAX)));
     } else if (args.count > at && !args.is(at, "TIMEOUT") && !args.is(at, "ERROR")) {

@@ -7,7 +7,6 @@ import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import { NOT_AN_INTEGER, SYNTAX_ERROR } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
-import { integerOf } from "./client-filters.ts";
 import {
   CLIENT_CACHING_META,
   CLIENT_GETREDIR_META,
@@ -54,7 +53,7 @@ function readOptions(session: Session, args: Args, first: number, options: Optio
 
 function readRedirect(session: Session, args: Args, i: number, options: Options): string | null {
   if (options.redirect !== 0) return "ERR A client can only redirect to a single other client";
-  const id = integerOf(args, i);
+  const id = args.integer(i);
   if (id === null) return NOT_AN_INTEGER;
   const { clients } = session.server;
   const isThere = clients.list().some((client) => client.id === id);

@@ -5,9 +5,10 @@
  */
 
 import type { Args } from "../../base/args.ts";
-import { int64, int64ToNumber, isInt32, parseInt64 } from "../../base/int64.ts";
+import { int64, int64ToNumber, isInt32 } from "../../base/int64.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
+import { ARGUMENT_SHOWN_BYTES_MAX } from "../../limits.ts";
 import {
   AUTH_WITHOUT_PASSWORD,
   cString,
@@ -20,7 +21,7 @@ import {
   wrongArity,
 } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
-import { nameError } from "./client-names.ts";
+import { DEFAULT_USER, nameError } from "./client-names.ts";
 import {
   AUTH_META,
   ECHO_META,
@@ -31,17 +32,8 @@ import {
   SELECT_META,
 } from "./specs.ts";
 
-const DEFAULT_USER = "default";
-/** Most bytes of an unknown HELLO option that its error repeats. */
-const OPTION_SHOWN_MAX = 65536;
-
 function replyArgument(args: Args, i: number, reply: Reply): void {
   reply.bulk(args.source(i), args.start[i] as number, args.end[i] as number);
-}
-
-/** Argument `i` as an int64 in `int64`; false if it is none. */
-function readInteger(args: Args, i: number): boolean {
-  return parseInt64(args.source(i), args.start[i] as number, args.end[i] as number);
 }
 
 const PING: CommandSpec = {
@@ -67,7 +59,7 @@ function parseHelloOrReply(session: Session, args: Args, reply: Reply): Hello | 
   const hello: Hello = { proto: session.proto, name: null };
   let userAt = 0;
   if (args.count > 1) {
-    if (!readInteger(args, 1)) {
+    if (!args.int64(1)) {
       reply.error("ERR Protocol version is not an integer or out of range");
       return null;
     }
@@ -91,7 +83,7 @@ function parseHelloOrReply(session: Session, args: Args, reply: Reply): Hello | 
       }
       hello.name = args.text(i);
     } else {
-      const option = cString(args.head(i, OPTION_SHOWN_MAX));
+      const option = cString(args.head(i, ARGUMENT_SHOWN_BYTES_MAX));
       reply.error(`ERR Syntax error in HELLO option '${option}'`);
       return null;
     }
@@ -163,7 +155,7 @@ const SELECT: CommandSpec = {
   ...SELECT_META,
   locks: "none",
   run(session: Session, args: Args, reply: Reply): void {
-    if (!readInteger(args, 1)) {
+    if (!args.int64(1)) {
       reply.error(NOT_AN_INTEGER);
       return;
     }

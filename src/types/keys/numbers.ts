@@ -1,7 +1,7 @@
 /** Integers among the arguments, read as Redis does, with its errors. */
 
 import type { Args } from "../../base/args.ts";
-import { int64, isInt32, parseInt64 } from "../../base/int64.ts";
+import { int64, isInt32 } from "../../base/int64.ts";
 import { NOT_AN_INTEGER } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 
@@ -14,7 +14,7 @@ export function int64OrReply(
   reply: Reply,
   text: string = NOT_AN_INTEGER,
 ): boolean {
-  if (parseInt64(args.source(i), args.start[i] as number, args.end[i] as number)) return true;
+  if (args.int64(i)) return true;
   reply.error(text);
   return false;
 }

@@ -13,7 +13,7 @@
 
 import type { Args } from "../../base/args.ts";
 import { Glob } from "../../base/glob.ts";
-import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
+import { int64, int64ToNumber } from "../../base/int64.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { firstSlotOf, isExpired, lastSlotOf } from "../../keyspace/walk.ts";
@@ -58,7 +58,7 @@ function scanOptions(args: Args): ScanOptions | string {
     const hasValue = i + 1 < args.count;
     if (hasValue && args.is(i, "COUNT")) {
       const at = i + 1;
-      const known = parseInt64(args.source(at), args.start[at] as number, args.end[at] as number);
+      const known = args.int64(at);
       if (!known) return NOT_AN_INTEGER;
       options.count = int64ToNumber(int64.hi, int64.lo);
       if (options.count < 1) return SYNTAX_ERROR;

@@ -5,7 +5,7 @@
 
 import type { Args } from "../../base/args.ts";
 import { copyLong, copyShort } from "../../base/bytes.ts";
-import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
+import { int64, int64ToNumber } from "../../base/int64.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { NO_EXPIRY_MS } from "../../keyspace/database.ts";
@@ -75,7 +75,7 @@ export const SETRANGE: CommandSpec = {
   ...SETRANGE_META,
   locks: "keys",
   run(db, args, reply) {
-    if (!parseInt64(args.source(2), args.start[2] as number, args.end[2] as number)) {
+    if (!args.int64(2)) {
       reply.error(NOT_AN_INTEGER);
       return;
     }

@@ -5,7 +5,7 @@
 
 import type { Args } from "../../base/args.ts";
 import { latin1, latin1Bytes } from "../../base/bytes.ts";
-import { addInt64, int64, negateInt64, parseInt64 } from "../../base/int64.ts";
+import { addInt64, int64, negateInt64 } from "../../base/int64.ts";
 import {
   addLongDouble,
   formatLongDoubleHuman,
@@ -62,7 +62,7 @@ function increment(db: Database, args: Args, reply: Reply, hi: number, lo: numbe
 
 /** Reads argument 2 into `int64`. */
 function amountOrReply(args: Args, reply: Reply): boolean {
-  if (parseInt64(args.source(2), args.start[2] as number, args.end[2] as number)) return true;
+  if (args.int64(2)) return true;
   reply.error(NOT_AN_INTEGER);
   return false;
 }

@@ -5,7 +5,7 @@
  */
 
 import type { Args } from "../../base/args.ts";
-import { compareInt64, int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
+import { compareInt64, int64, int64ToNumber } from "../../base/int64.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { NO_EXPIRY_MS } from "../../keyspace/database.ts";
@@ -137,12 +137,12 @@ export const GETEX: CommandSpec = {
 };
 
 function getRange(db: Database, args: Args, reply: Reply): void {
-  if (!parseInt64(args.source(2), args.start[2] as number, args.end[2] as number)) {
+  if (!args.int64(2)) {
     reply.error(NOT_AN_INTEGER);
     return;
   }
   const { hi, lo } = int64;
-  if (!parseInt64(args.source(3), args.start[3] as number, args.end[3] as number)) {
+  if (!args.int64(3)) {
     reply.error(NOT_AN_INTEGER);
     return;
   }

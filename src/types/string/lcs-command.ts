@@ -4,7 +4,7 @@
 
 import type { Args } from "../../base/args.ts";
 import type { ByteRange } from "../../base/byte-range.ts";
-import { int64, int64ToNumber, parseInt64 } from "../../base/int64.ts";
+import { int64, int64ToNumber } from "../../base/int64.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { NOT_AN_INTEGER, SYNTAX_ERROR } from "../../protocol/errors.ts";
@@ -69,7 +69,7 @@ function parseLcsOptionsOrReply(args: Args, reply: Reply): LcsOptions | null {
       options.withLengths = true;
     } else if (args.is(i, "MINMATCHLEN") && i < args.count - 1) {
       i++;
-      if (!parseInt64(args.source(i), args.start[i] as number, args.end[i] as number)) {
+      if (!args.int64(i)) {
         reply.error(NOT_AN_INTEGER);
         return null;
       }

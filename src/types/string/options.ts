@@ -3,14 +3,7 @@
  */
 
 import type { Args } from "../../base/args.ts";
-import {
-  addInt64,
-  fromNumber,
-  int64,
-  int64ToNumber,
-  parseInt64,
-  scaleInt64,
-} from "../../base/int64.ts";
+import { addInt64, fromNumber, int64, int64ToNumber, scaleInt64 } from "../../base/int64.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { EXPIRY_MS_MAX } from "../../limits.ts";
 import { invalidExpire, NOT_AN_INTEGER, SYNTAX_ERROR } from "../../protocol/errors.ts";
@@ -99,7 +92,7 @@ export function expiryOrReply(
   name: string,
   reply: Reply,
 ): number {
-  if (!parseInt64(args.source(i), args.start[i] as number, args.end[i] as number)) {
+  if (!args.int64(i)) {
     reply.error(NOT_AN_INTEGER);
     return 0;
   }
