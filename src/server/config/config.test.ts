@@ -25,6 +25,52 @@ function failure(name: string, reason: string): string {
   return `ERR CONFIG SET failed (possibly related to argument '${name}') - ${reason}`;
 }
 
+test("a NUL ends a value, as in C, but where Redis reads by length", () => {
+  const config = fresh();
+  const ends: [name: string, value: string, shown: string][] = [
+    ["maxmemory", "1mb\0x", "1048576"],
+    ["maxmemory", "\0", "0"],
+    ["maxmemory-clients", "5mb\0%", "5242880"],
+    ["lazyfree-lazy-eviction", "yes\0no", "yes"],
+    ["maxmemory-policy", "allkeys-lru\0x", "allkeys-lru"],
+    ["loglevel", "notice\0", "notice"],
+    ["save", "\0", ""],
+    ["oom-score-adj-values", "\0 1\0 2", "0 1 2"],
+    ["cluster-announce-hostname", "ho\0!", "ho"],
+    ["bind", "127.0.0.1\0x 10.0.0.1", "127.0.0.1 10.0.0.1"],
+  ];
+  for (const [name, value, shown] of ends) {
+    set(config, name, value);
+    assert.deepEqual(config.get([name]), [name, shown], name);
+  }
+  const limits = "normal 1048576 2 3 slave 268435456 67108864 60 pubsub 33554432 8388608 60";
+  set(config, "client-output-buffer-limit", "normal\0x 1mb\0 2 3\0");
+  assert.equal(config.get(["client-output-buffer-limit"])[1], limits);
+  const notInteger = "argument couldn't be parsed into an integer";
+  const refused: [name: string, value: string, reason: string][] = [
+    ["timeout", "5\0", notInteger],
+    ["hz", "10\0x", notInteger],
+    ["maxclients", "100\0", notInteger],
+    ["maxmemory-clients", "5%\0x", "argument must be a memory or percent value"],
+    ["lazyfree-lazy-eviction", "\0yes", "argument must be 'yes' or 'no'"],
+    [
+      "latency-tracking-info-percentiles",
+      "50\0x",
+      "Invalid latency-tracking-info-percentiles parameters",
+    ],
+    ["bind", "\0", "Failed to bind to specified addresses."],
+    ["bind", "127.0.0.1 \0x", "Failed to bind to specified addresses."],
+    [
+      "client-output-buffer-limit",
+      "\0",
+      "Wrong number of arguments in buffer limit configuration.",
+    ],
+  ];
+  for (const [name, value, reason] of refused) {
+    assert.equal(error([name, value]), failure(name, reason), JSON.stringify(value));
+  }
+});
+
 describe("CONFIG GET", () => {
   test("a name is shown as it was given, a pattern's match as it is in the table", () => {
     const config = fresh();

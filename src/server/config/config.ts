@@ -12,7 +12,7 @@ import { lowerText } from "../../base/bytes.ts";
 import { globMatchText } from "../../base/glob.ts";
 import { SHARDS_AUTO_MIN, SHARDS_MAX, SHARDS_PER_THREAD, THREADS_MAX } from "../../limits.ts";
 import { cString } from "../../protocol/errors.ts";
-import { type Directive, type ParseContext, refusal } from "./directive.ts";
+import { type Directive, type ParseContext, parseWords, refusal } from "./directive.ts";
 import type { ConfigHost } from "./host.ts";
 import { DIRECTIVES, directiveNames, findDirective, type Named } from "./table.ts";
 
@@ -206,7 +206,7 @@ export class Config {
       const { name, row } = named;
       const values = row.type.several ? splitAtBlanks(value) : [value];
       const current = staged.get(row.name) ?? this.text(row.name);
-      const parsed = row.type.parse(values, this.parseContext(current, false));
+      const parsed = parseWords(row.type, values, this.parseContext(current, false));
       if (!parsed.ok) return failedAt(name, parsed.error);
       const refused = refusal(row, parsed.text);
       if (refused !== null) return failedAt(name, refused);

@@ -4,6 +4,7 @@
  * A value is kept as one text, the one CONFIG GET shows. So a change is a pair of strings that any
  * thread can be sent, and only `Config` turns texts into numbers, once per change.
  */
+import { cString } from "../../protocol/errors.ts";
 
 /** `about`: what the error is about, where its words do not say it. */
 export type Parsed = { ok: true; text: string } | { ok: false; error: string; about?: string };
@@ -28,6 +29,8 @@ export type ValueType = {
   label: string;
   /** The value is several words: in a file as words of the line, in CONFIG SET as one argument. */
   several: boolean;
+  /** A NUL belongs to the value, which is wrong then in most cases. Others end at it, as in C. */
+  byLength?: true;
   parse(words: readonly string[], context: ParseContext): Parsed;
   /** An empty list takes the directive out of the file. */
   rewrite(name: string, text: string, standard: string): RewriteLine[];
@@ -64,6 +67,15 @@ export type Directive = {
   /** How we differ from Redis. */
   differs?: string;
 };
+
+/** What CONFIG SET or a line says, by a type: the words that it is to read. */
+export function parseWords(
+  type: ValueType,
+  words: readonly string[],
+  context: ParseContext,
+): Parsed {
+  return type.parse(type.byLength === true ? words : words.map(cString), context);
+}
 
 export function good(text: string): Parsed {
   return { ok: true, text };

@@ -12,7 +12,7 @@ import { INCLUDE_DEPTH_MAX } from "../../limits.ts";
 import { checkConfig } from "./checks.ts";
 import { type CommandLine, HELP, parseCommandLine } from "./command-line.ts";
 import { Config } from "./config.ts";
-import { NOT_YET, refusal } from "./directive.ts";
+import { NOT_YET, parseWords, refusal } from "./directive.ts";
 import { environmentSettings, PREFIX, variableName } from "./environment.ts";
 import type { ConfigSource } from "./host.ts";
 import { hasWildcard, matchingPaths } from "./path-glob.ts";
@@ -197,7 +197,7 @@ function setValue(
   const current = state.texts.get(row.name) ?? state.config.text(row.name);
   const adding = state.texts.has(row.name);
   const context = state.config.parseContext(current, adding, currentDir(state));
-  const parsed = row.type.parse(words, context);
+  const parsed = parseWords(row.type, words, context);
   if (!parsed.ok) {
     const about = parsed.about === undefined ? "" : `${parsed.about}: `;
     return `${place}: ${name}: ${about}${parsed.error}`;

@@ -5,6 +5,7 @@
 import { lowerText } from "../../base/bytes.ts";
 import { parseMemory } from "../../base/memory-text.ts";
 import { BIND_ADDRESSES_MAX, HOSTNAME_BYTES_MAX, OWNERS_MAX } from "../../limits.ts";
+import { cString } from "../../protocol/errors.ts";
 import { bad, good, type Parsed, plainLine, type ValueType } from "./directive.ts";
 import { quote } from "./quoting.ts";
 import { formatMemory, parseInt64, parseStrtoll } from "./value-types.ts";
@@ -43,9 +44,10 @@ function bufferClass(word: string): number {
 export const outputBufferLimits: ValueType = {
   label: "class, hard limit, soft limit, seconds, for one or several classes",
   several: true,
+  byLength: true,
   parse(words, context) {
     // Redis splits an empty CONFIG SET value into no words at all; nothing changes then.
-    const given = words.length === 1 && words[0] === "" ? [] : words;
+    const given = words.length === 1 && words[0] === "" ? [] : words.map(cString);
     if (given.length % 4 !== 0) {
       return bad("Wrong number of arguments in buffer limit configuration.");
     }
@@ -80,9 +82,12 @@ export const outputBufferLimits: ValueType = {
 export const bindAddresses: ValueType = {
   label: `up to ${BIND_ADDRESSES_MAX} addresses; one after "-" may be missing`,
   several: true,
+  byLength: true,
   parse(words) {
-    const addresses = words.length === 1 && words[0] === "" ? [] : words;
+    const addresses = words.length === 1 && words[0] === "" ? [] : words.map(cString);
     if (addresses.length > BIND_ADDRESSES_MAX) return bad("Too many bind addresses specified.");
+    // Redis has a name to look up here that is not one.
+    if (addresses.includes("")) return bad("Failed to bind to specified addresses.");
     return good(addresses.join(" "));
   },
   rewrite(name, text, standard) {
@@ -139,6 +144,7 @@ function trimmedFixed(value: number): string {
 export const percentiles: ValueType = {
   label: "numbers, 0 to 100, or an empty text",
   several: true,
+  byLength: true,
   parse(words) {
     const given = words.length === 1 && words[0] === "" ? [] : words;
     const shown: string[] = [];

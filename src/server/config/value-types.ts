@@ -6,6 +6,7 @@
  */
 import { lowerText } from "../../base/bytes.ts";
 import { parseMemory } from "../../base/memory-text.ts";
+import { cString } from "../../protocol/errors.ts";
 import { bad, good, type Parsed, plainLine, type ValueType } from "./directive.ts";
 import { quote } from "./quoting.ts";
 
@@ -64,6 +65,7 @@ export function integer(min: Bound, max: Bound): ValueType {
   return {
     label: range(min, max),
     several: false,
+    byLength: true,
     parse([word = ""]) {
       const value = parseInt64(word);
       if (value === null) return bad("argument couldn't be parsed into an integer");
@@ -183,9 +185,10 @@ export function memoryOrPercent(): ValueType {
   return {
     label: "bytes, with unit, or a percentage",
     several: false,
+    byLength: true,
     parse([word = ""]) {
       const percent = word.endsWith("%") ? parseInt64(word.slice(0, -1)) : null;
-      const bytes = parseMemory(word);
+      const bytes = parseMemory(cString(word));
       let value: bigint;
       if (bytes !== undefined) value = BigInt.asIntN(64, bytes);
       else if (percent !== null && percent >= 0n) value = -percent;
@@ -271,13 +274,12 @@ type TextOptions = {
   check?: (text: string) => string | null;
 };
 
-/** Any text. As in C, it ends at a NUL. */
+/** Any text. */
 export function text(options: TextOptions = {}): ValueType {
   return {
     label: "text",
     several: false,
-    parse([word = ""]) {
-      const value = word.split("\0", 1)[0] as string;
+    parse([value = ""]) {
       const error = options.check?.(value) ?? null;
       return error === null ? good(value) : bad(error);
     },

@@ -47,6 +47,38 @@ CONFIG FOO
 CONFIG FOO bar
 config get timeout
 
+# CONFIG SET of values with a NUL
+CONFIG SET maxmemory "1mb\x00x"
+CONFIG GET maxmemory
+CONFIG SET maxmemory "\x00"
+CONFIG GET maxmemory
+CONFIG SET maxmemory-clients "5mb\x00%"
+CONFIG GET maxmemory-clients
+CONFIG SET maxmemory-clients "5%\x00x"
+CONFIG SET maxmemory-clients 0
+CONFIG SET timeout "5\x00"
+CONFIG SET hz "10\x00x"
+CONFIG SET lazyfree-lazy-eviction "yes\x00x"
+CONFIG GET lazyfree-lazy-eviction
+CONFIG SET lazyfree-lazy-eviction "\x00yes"
+CONFIG SET lazyfree-lazy-eviction no
+CONFIG SET maxmemory-policy "allkeys-lru\x00x"
+CONFIG GET maxmemory-policy
+CONFIG SET maxmemory-policy noeviction
+CONFIG SET oom-score-adj-values "\x00 1\x00 2"
+CONFIG GET oom-score-adj-values
+CONFIG SET oom-score-adj-values "0 200 800"
+CONFIG SET client-output-buffer-limit "\x00"
+CONFIG SET client-output-buffer-limit "normal\x00x 1mb\x00 2 3\x00"
+CONFIG GET client-output-buffer-limit
+CONFIG SET client-output-buffer-limit "normal 0 0 0"
+CONFIG SET latency-tracking-info-percentiles "50\x00x"
+CONFIG SET cluster-announce-hostname "ho\x00!"
+CONFIG GET cluster-announce-hostname
+CONFIG SET cluster-announce-hostname ""
+CONFIG SET save "\x00"
+CONFIG GET save
+
 # CONFIG SET of supported directives
 CONFIG SET timeout 100
 CONFIG GET timeout
