@@ -11,7 +11,7 @@
  *     number   index of the name, or ~index if bytes must be compared
  */
 import type { Args } from "../base/args.ts";
-import { lowerText } from "../base/bytes.ts";
+import { latin1Bytes, lowerText } from "../base/bytes.ts";
 import { Command } from "./command.ts";
 import type { Renames } from "./renames.ts";
 import type { CommandSpec } from "./spec.ts";
@@ -31,7 +31,7 @@ export class NameIndex {
   constructor(names: readonly string[]) {
     let size = 16;
     while (size < names.length * 2) size *= 2;
-    this.#names = names.map((name) => Uint8Array.from(name, (letter) => letter.charCodeAt(0)));
+    this.#names = names.map(latin1Bytes);
     this.#slots = new Int32Array(size * SLOT_INTS);
     this.#mask = this.#slots.length - SLOT_INTS;
     for (const [i, bytes] of this.#names.entries()) {

@@ -91,7 +91,6 @@ export type ThreadOrder =
   | { kind: "listening"; request: number; error: ListenError | null };
 
 export type ToSupervisor =
-  | { kind: "ready" }
   | { kind: "serving" }
   | { kind: "shutdown" }
   | { kind: "listen"; request: number; place: ListenPlace }
@@ -111,7 +110,6 @@ export function runThread(commandsOf: (renames: Renames) => CommandTable): void 
     if (message.kind === "serve") worker.serve(message);
     else worker.obey(message);
   });
-  port.postMessage({ kind: "ready" } satisfies ToSupervisor);
 }
 
 class WorkerThread implements ThreadHost {
