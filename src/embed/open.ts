@@ -16,7 +16,7 @@ import { isWholeHandle, type WholeHandle } from "./handle.ts";
 import { membersBytes } from "./members.ts";
 import { configOf } from "./options.ts";
 import { Store } from "./store.ts";
-import { StoreThread } from "./store-thread.ts";
+import { asOfNow, StoreThread } from "./store-thread.ts";
 import type { OpenOptions, StoreOptions } from "./types.ts";
 
 const WRITE_HANDLE = "OPTION handle: write open({ handle: store.handle })";
@@ -46,7 +46,7 @@ function given(options: object, handle: unknown): WholeHandle {
     const versions = `${handle.zerohop}, and this thread has ${VERSION}`;
     throw new StoreError(`OPTION handle: the store was made by version ${versions}`);
   }
-  return handle;
+  return asOfNow(handle);
 }
 
 /**

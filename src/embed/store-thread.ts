@@ -82,6 +82,17 @@ function storeClosed(dataBytes: number): void {
   soon(collectGarbage);
 }
 
+/** Handles that are open in this thread of Node. */
+const openHere: Set<StoreThread> = new Set();
+
+/** A handle object as of now, if this thread has its store open: it could not answer meanwhile. */
+export function asOfNow(handle: WholeHandle): WholeHandle {
+  for (const thread of openHere) {
+    if (thread.about.channel === handle.channel) return { ...handle, ...thread.currentState() };
+  }
+  return handle;
+}
+
 /** What a thread counts up and down: of one that is gone there is none left. */
 const OF_SESSIONS: readonly number[] = [
   statIndex("connections_current"),
@@ -155,6 +166,7 @@ export class StoreThread implements ThreadHost {
     this.wantedSeen = Atomics.load(this.control, H_WANTED);
     this.forgetWorkers = onWorkerEnd((worker) => this.workerEnded(worker));
     this.housekeeper = new Housekeeper(this);
+    openHere.add(this);
   }
 
   private makeUndertaker(): Undertaker {
@@ -435,6 +447,7 @@ export class StoreThread implements ThreadHost {
     server.dispatcher.count();
     server.clients.free(this.clientRow);
     this.isOpen = false;
+    openHere.delete(this);
     this.attention = LOOK;
     this.forgetWorkers();
     // Ends the wait for it.
