@@ -15,7 +15,6 @@ import { binding, lastWriteWasAsync, newWriteRequest } from "./stream-binding.ts
 export const PASS_CONNECTION = 1;
 export const PASS_UNIX_CONNECTION = 2;
 export const PASS_LISTENER = 3;
-export const PASS_UNIX_LISTENER = 4;
 
 type PipeHandle = AcceptedHandle & {
   open(fd: number): number;

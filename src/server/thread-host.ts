@@ -19,12 +19,7 @@ import type { Renames } from "../command/renames.ts";
 import type { ListenError, ListenPlace, ServerFacts } from "../command/session.ts";
 import { systemConfigHost } from "../env/config-host.ts";
 import type { LoopUse } from "../env/env.ts";
-import {
-  PASS_LISTENER,
-  PASS_UNIX_CONNECTION,
-  PASS_UNIX_LISTENER,
-  receiveHandles,
-} from "../env/handle-pipe.ts";
+import { PASS_LISTENER, PASS_UNIX_CONNECTION, receiveHandles } from "../env/handle-pipe.ts";
 import { type ListeningHandle, takeConnections } from "../env/listen.ts";
 import { writeLog } from "../env/log.ts";
 import { type OomScoreFile, systemOomScore } from "../env/oom-score.ts";
@@ -239,12 +234,11 @@ class WorkerThread implements ThreadHost {
       this.lost(server, kind, owner);
       return;
     }
-    if (kind === PASS_LISTENER || kind === PASS_UNIX_LISTENER) {
+    if (kind === PASS_LISTENER) {
       const listener = handle as ListeningHandle;
-      const isUnix = kind === PASS_UNIX_LISTENER;
-      takeConnections(listener, (accepted) => this.connected(accepted, owner, isUnix));
+      takeConnections(listener, (accepted) => this.connected(accepted, owner, false));
       listener.listen(this.config.tcpBacklog);
-      this.listeners.push({ listener, isPlain: owner < 0 && !isUnix });
+      this.listeners.push({ listener, isPlain: owner < 0 });
       return;
     }
     this.connected(handle, owner, kind === PASS_UNIX_CONNECTION);
@@ -252,7 +246,7 @@ class WorkerThread implements ThreadHost {
 
   /** What was passed did not arrive: there was no descriptor for it. */
   private lost(server: ThreadServer, kind: number, owner: number): void {
-    if (kind === PASS_LISTENER || kind === PASS_UNIX_LISTENER) {
+    if (kind === PASS_LISTENER) {
       server.log("warning", "A listener was lost: too many open files");
     } else {
       server.connectionLost(owner);

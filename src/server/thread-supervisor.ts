@@ -23,7 +23,6 @@ import {
   PASS_CONNECTION,
   PASS_LISTENER,
   PASS_UNIX_CONNECTION,
-  PASS_UNIX_LISTENER,
 } from "../env/handle-pipe.ts";
 import { writeLog } from "../env/log.ts";
 import type { AcceptedHandle } from "../env/socket-link.ts";
@@ -293,16 +292,20 @@ export class Supervisor {
     return parts.join(" ");
   }
 
-  /** Gives listeners that have one thread of their own to it. */
+  /**
+   * Gives listeners that have one thread of their own to it. A unix socket stays: the system takes
+   * its path away with the handle that made it.
+   */
   private handOver(): void {
     const { threads, plan } = this;
     const perAddress = new Map<string, number>();
     const stay: Bound[] = [];
     for (const bound of this.bound) {
       let thread = -1;
-      if (bound.owner >= 0) thread = bound.owner % threads.length;
+      if (bound.isUnix) thread = -1;
+      else if (bound.owner >= 0) thread = bound.owner % threads.length;
       else if (threads.length === 1) thread = 0;
-      else if (plan.reusePort && !bound.isUnix) {
+      else if (plan.reusePort) {
         const { address } = bound.listener;
         thread = perAddress.get(address) ?? 0;
         perAddress.set(address, thread + 1);
@@ -312,8 +315,7 @@ export class Supervisor {
         stay.push(bound);
         continue;
       }
-      const kind = bound.isUnix ? PASS_UNIX_LISTENER : PASS_LISTENER;
-      sender.send(kind, bound.owner, bound.listener.handle, () => bound.listener.close());
+      sender.send(PASS_LISTENER, bound.owner, bound.listener.handle, () => bound.listener.close());
     }
     this.bound = stay;
   }

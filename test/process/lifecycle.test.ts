@@ -144,6 +144,23 @@ describe("listeners", needsOurs(), () => {
     assert.equal(existsSync(socket), false, "the socket must go with the server");
   });
 
+  for (const threads of [1, 2, 4]) {
+    test(`a unix socket stays as long as the server, with ${threads} threads`, async () => {
+      for (let n = 0; n < 3; n++) {
+        const server = await startZeroHop({ threads, unixsocket: "zh.sock" });
+        const address = { path: path.join(server.folder, "zh.sock") };
+        // Whoever serves this has all listeners that it is given.
+        assert.equal(show((await (await server.connect()).call("PING")).reply), "+PONG");
+        for (let i = 0; i < 5; i++) {
+          const client = await server.connect(address);
+          assert.equal(show((await client.call("INCR", "hits")).reply), `:${i + 1}`);
+        }
+        await server.stop();
+        assert.equal(existsSync(address.path), false);
+      }
+    });
+  }
+
   test("a name with any letters", async () => {
     const server = await startZeroHop({ port: 0, unixsocket: "语é.sock" });
     assert.ok(existsSync(path.join(server.folder, "语é.sock")));
