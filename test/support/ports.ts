@@ -32,12 +32,16 @@ export async function reservePortBlock(
   count: number,
   highest: number = HIGHEST,
 ): Promise<PortBlock> {
+  const unfit = new Set<Lease>();
   for (let attempt = 0; attempt < 2 * RANGE; attempt++) {
-    const first = take(await leaseFor(count, highest), count);
+    const lease = await leaseFor(count, highest, unfit);
+    const first = take(lease, count);
     const held = await holdAll(first, count);
     if (held !== undefined) {
       return { first, count, release: async () => void (await Promise.all(held.map(closeServer))) };
     }
+    // One that knows nothing of leases is among them: a long block may not fit elsewhere.
+    if (count > 1) unfit.add(lease);
   }
   throw new Error(`no ${count} consecutive free ports found`);
 }
@@ -57,9 +61,10 @@ function take(lease: Lease, count: number): number {
   return first;
 }
 
-async function leaseFor(count: number, highest: number): Promise<Lease> {
+/** A range of this process's own, but none of `unfit`. */
+async function leaseFor(count: number, highest: number, unfit: ReadonlySet<Lease>): Promise<Lease> {
   if (count >= RANGE) throw new Error(`a block has at most ${RANGE - 1} ports`);
-  const own = leases.find(({ first }) => first + RANGE <= highest);
+  const own = leases.find((lease) => lease.first + RANGE <= highest && !unfit.has(lease));
   if (own !== undefined) return own;
   const ranges = Math.floor((highest - LOWEST) / RANGE);
   const offset = choice.below(ranges);
