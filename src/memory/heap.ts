@@ -341,19 +341,33 @@ export class Heap {
     const m = this.i32[p >>> CHUNK_SHIFT] as Int32Array;
     const at = pageRow(slab);
     const cls = ((m[at + P_KIND] as number) >>> 8) & 0xff;
-    const row = shardRow(shard);
     const wasFull = this.isFull(m, at, cls);
     m[(p & UNIT_MASK) << 1] = m[at + P_FREE_HEAD] as number;
     m[at + P_FREE_HEAD] = p - (slab << PAGE_UNIT_SHIFT) + 1;
     const used = (m[at + P_USED] as number) - 1;
     m[at + P_USED] = used;
-    const list = this.listOf(row, used, cls);
+    const isEmpty = (used & USED_MASK) === 0;
+    if (wasFull || isEmpty) this.moveSlab(shard, slab, cls, wasFull, isEmpty);
+  }
+
+  /** Links a slab that was full and gives one back that is empty, after a block of it was freed. */
+  private moveSlab(
+    shard: number,
+    slab: number,
+    cls: number,
+    wasFull: boolean,
+    isEmpty: boolean,
+  ): void {
+    const m = this.i32[slab >>> PAGE_CHUNK_SHIFT] as Int32Array;
+    const at = pageRow(slab);
+    const row = shardRow(shard);
+    const list = this.listOf(row, m[at + P_USED] as number, cls);
     if (wasFull) {
       const head = this.control[list] as number;
       this.linkSlab(list, slab);
       if (head !== 0) this.giveIfEmpty(shard, list, head, cls);
     }
-    if ((used & USED_MASK) !== 0) return;
+    if (!isEmpty) return;
     // The last slab of a class is kept, so that a block freed and made again costs no slab; but not
     // an old one, nor a large one, beside whose few blocks that is little, and of which each shard
     // would keep many.
