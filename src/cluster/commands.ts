@@ -60,8 +60,7 @@ function anyCount(): null {
 }
 
 function atMost(count: number): (args: Args) => string | null {
-  return (args) =>
-    args.count > count ? unknownSubcommandOrArity(args.text(0), args.text(1)) : null;
+  return (args) => (args.count > count ? unknownSubcommandOrArity(args) : null);
 }
 
 /** Ranges come in pairs. */

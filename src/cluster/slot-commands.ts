@@ -99,7 +99,7 @@ function beginStats(db: Database, args: Args): SlotStats {
   if (isDisabled(db)) stats.error = CLUSTER_DISABLED;
   else if (args.count === 5 && args.is(2, "SLOTSRANGE")) readRange(args, stats);
   else if (args.is(2, "ORDERBY")) readOrder(args, stats);
-  else stats.error = unknownSubcommandOrArity(args.text(0), args.text(1));
+  else stats.error = unknownSubcommandOrArity(args);
   return stats;
 }
 

@@ -56,7 +56,7 @@ test("texts that name a command", () => {
     "ERR unknown subcommand 'foO'. Try CLIENT HELP.",
   );
   assert.equal(
-    unknownSubcommandOrArity("DEBUG", "foo"),
+    unknownSubcommandOrArity(words("debug", "foo")),
     "ERR unknown subcommand or wrong number of arguments for 'foo'. Try DEBUG HELP.",
   );
   assert.equal(unsupportedOption("x\r\ny"), "ERR Unsupported option x  y");

@@ -36,7 +36,7 @@ export const CLUSTERDOWN_UNBOUND = "CLUSTERDOWN Hash slot not served";
 export const INVALID_SLOT = "ERR Invalid or out of range slot";
 export const SELECT_IN_CLUSTER = "ERR SELECT is not allowed in cluster mode";
 
-/** What `unknownCommand` needs of a request; `Args` is one. */
+/** What an error text needs of a request; `Args` is one. */
 export type Words = { readonly count: number; head(i: number, most: number): string };
 
 /** `name` is the command's full name in lower case, "client|list" for a subcommand. */
@@ -61,11 +61,11 @@ export function unknownSubcommand(container: string, sub: string): string {
 }
 
 /** As `unknownSubcommand`, for handlers that look at their own words and their number. */
-export function unknownSubcommandOrArity(container: string, sub: string): string {
-  const name = cString(sub).slice(0, TEXT_SHOWN_MAX);
+export function unknownSubcommandOrArity(args: Words): string {
+  const container = upperText(args.head(0, TEXT_SHOWN_MAX));
+  const name = cString(args.head(1, TEXT_SHOWN_MAX));
   return oneLine(
-    `ERR unknown subcommand or wrong number of arguments for '${name}'. ` +
-      `Try ${upperText(container)} HELP.`,
+    `ERR unknown subcommand or wrong number of arguments for '${name}'. Try ${container} HELP.`,
   );
 }
 

@@ -3,7 +3,6 @@ import type { Args } from "../../base/args.ts";
 import { int64, int64ToNumber } from "../../base/int64.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
-import { ARGUMENT_SHOWN_BYTES_MAX } from "../../limits.ts";
 import {
   NOT_AN_INTEGER,
   TIMEOUT_NEGATIVE,
@@ -33,8 +32,7 @@ function endOf(args: Args, i: number, nowMs: number): number | string {
 /** Tells every thread to pause its clients. Returns what is wrong with the call, or null. */
 function pause(session: Session, args: Args): string | null {
   const at = REST + 1;
-  if (args.count > at + 1)
-    return unknownSubcommandOrArity(args.text(0), args.head(1, ARGUMENT_SHOWN_BYTES_MAX));
+  if (args.count > at + 1) return unknownSubcommandOrArity(args);
   const isWrite = args.count > at && args.is(at, "WRITE");
   if (args.count > at && !isWrite && !args.is(at, "ALL")) {
     return "ERR CLIENT PAUSE mode must be WRITE or ALL";
@@ -79,7 +77,7 @@ export const CLIENT_UNBLOCK: CommandSpec = {
     const at = REST + 1;
     const id = args.integer(REST);
     if (args.count > at + 1) {
-      reply.error(unknownSubcommandOrArity(args.text(0), args.head(1, ARGUMENT_SHOWN_BYTES_MAX)));
+      reply.error(unknownSubcommandOrArity(args));
     } else if (args.count > at && !args.is(at, "TIMEOUT") && !args.is(at, "ERROR")) {
       reply.error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
     } else if (id === null) {

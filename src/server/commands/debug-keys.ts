@@ -7,7 +7,7 @@ import { int64, int64ToNumber, isInt32 } from "../../base/int64.ts";
 import { sha1 } from "../../base/sha1.ts";
 import { type Database, NO_EXPIRY_MS } from "../../keyspace/database.ts";
 import { CHUNK_BYTES_MAX, SLOTS, UNIT_BYTES } from "../../limits.ts";
-import { NO_SUCH_KEY, OOM } from "../../protocol/errors.ts";
+import { NO_SUCH_KEY, OOM, unknownSubcommandOrArity } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { eachRecord, eachSegment, segmentFacts } from "../../structures/table-walks.ts";
 import { int64OrReply } from "../../types/keys/numbers.ts";
@@ -23,7 +23,7 @@ import {
   stringLength,
 } from "../../types/string/value.ts";
 import { checkHeap } from "../heap-check.ts";
-import { type DebugSubcommand, unknownDebug } from "./debug-subcommand.ts";
+import type { DebugSubcommand } from "./debug-subcommand.ts";
 
 const KEY = 2;
 /** Lines of the heap check that its error shows. */
@@ -261,7 +261,7 @@ export const DEBUG_KEYS: readonly DebugSubcommand[] = [
     locks: "all",
     run(db, args, reply): void {
       if (args.is(2, "CHECK")) replyHeapCheck(db, args, reply);
-      else reply.error(unknownDebug(args));
+      else reply.error(unknownSubcommandOrArity(args));
     },
   },
   {

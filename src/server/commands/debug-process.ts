@@ -3,10 +3,11 @@
 import type { Args } from "../../base/args.ts";
 import type { Session } from "../../command/session.ts";
 import { ARGUMENT_SHOWN_BYTES_MAX } from "../../limits.ts";
+import { unknownSubcommandOrArity } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { int64OrReply } from "../../types/keys/numbers.ts";
 import { rewriteFile } from "../config/rewrite.ts";
-import { type DebugSubcommand, looseInteger, unknownDebug } from "./debug-subcommand.ts";
+import { type DebugSubcommand, looseInteger } from "./debug-subcommand.ts";
 
 /** Redis counts microseconds in 64 bits: a longer sleep is none. */
 const SLEEP_SECONDS_MAX: number = 2 ** 63 / 1e6;
@@ -59,7 +60,7 @@ function replyBuffer(_session: Session, args: Args, reply: Reply): void {
     const isWord = args.is(3, "NEVER") || args.is(3, "RESET");
     if (!isWord && !int64OrReply(args, 3, reply)) return;
   } else if (!args.is(2, "RESIZING")) {
-    reply.error(unknownDebug(args));
+    reply.error(unknownSubcommandOrArity(args));
     return;
   }
   reply.ok();

@@ -2,8 +2,6 @@
 import type { Args } from "../../base/args.ts";
 import type { Session } from "../../command/session.ts";
 import type { Database } from "../../keyspace/database.ts";
-import { ARGUMENT_SHOWN_BYTES_MAX } from "../../limits.ts";
-import { unknownSubcommandOrArity } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 
 export type DebugSubcommand = {
@@ -18,11 +16,6 @@ export type DebugSubcommand = {
   /** "keys": all words behind the name are keys, and their shards are locked. */
   | { locks: "keys" | "all"; run(db: Database, args: Args, reply: Reply): void }
 );
-
-/** The error for a name that is none, or not with so many words. */
-export function unknownDebug(args: Args): string {
-  return unknownSubcommandOrArity(args.text(0), args.head(1, ARGUMENT_SHOWN_BYTES_MAX));
-}
 
 /** A number as C's atoi reads it, of argument `i`: what is no number is 0. */
 export function looseInteger(args: Args, i: number): number {

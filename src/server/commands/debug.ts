@@ -9,11 +9,12 @@ import { KEY_RO, type KeyList } from "../../command/key-specs.ts";
 import type { Session } from "../../command/session.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import type { Database } from "../../keyspace/database.ts";
+import { unknownSubcommandOrArity } from "../../protocol/errors.ts";
 import type { Reply } from "../../protocol/reply.ts";
 import { DEBUG_KEYS } from "./debug-keys.ts";
 import { DEBUG_PROCESS } from "./debug-process.ts";
 import { DEBUG_PROTOCOL } from "./debug-protocol.ts";
-import { type DebugSubcommand, unknownDebug } from "./debug-subcommand.ts";
+import type { DebugSubcommand } from "./debug-subcommand.ts";
 import { DEBUG_META } from "./specs.ts";
 
 /** The words behind DEBUG and its subcommand. */
@@ -64,7 +65,7 @@ export const DEBUG: CommandSpec = {
   runSession(session: Session, args: Args, reply: Reply): void {
     const subcommand = subcommandOf(args);
     if (subcommand?.locks === "none") subcommand.run(session, args, reply);
-    else reply.error(unknownDebug(args));
+    else reply.error(unknownSubcommandOrArity(args));
   },
   run(db: Database, args: Args, reply: Reply): void {
     const subcommand = subcommandOf(args);

@@ -77,7 +77,7 @@ const SLOWLOG_GET: CommandSpec = {
   locks: "none",
   run(session: Session, args: Args, reply: Reply): void {
     if (args.count > COUNT_ARGUMENT + 1) {
-      reply.error(unknownSubcommandOrArity(args.text(0), args.head(1, 128)));
+      reply.error(unknownSubcommandOrArity(args));
       return;
     }
     const count = countOrReply(args, reply);
