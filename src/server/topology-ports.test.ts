@@ -132,6 +132,22 @@ describe("an owner's port", () => {
     }
   });
 
+  test("has its first and its last slot, and not those beside them", () => {
+    for (const [slot, owner] of [
+      [4095, 0],
+      [4096, 1],
+      [16383, 3],
+    ] as const) {
+      let n = 0;
+      while (slotOf(`edge:${n}`) !== slot) n++;
+      ports.call(-1, "SET", `edge:${n}`, "1");
+      for (let port = 0; port < OWNERS; port++) {
+        const count = ports.call(port, "CLUSTER", "COUNTKEYSINSLOT", String(slot));
+        assert.equal(count, port === owner ? ":1\r\n" : ":0\r\n", `slot ${slot}, port ${port}`);
+      }
+    }
+  });
+
   test("SLOT-STATS has the port's slots, and the plain port all", () => {
     for (let owner = -1; owner < OWNERS; owner++) {
       const reply = ports.call(owner, "CLUSTER", "SLOT-STATS", "SLOTSRANGE", "0", "16383");
