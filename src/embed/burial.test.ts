@@ -90,6 +90,18 @@ class World implements Undertaker {
 }
 
 describe("a thread that ended between two calls", () => {
+  test("is buried by one of those who find it", () => {
+    const world = new World();
+    world.hasEnded = (thread) => {
+      // Somebody else comes between the look and the taking over.
+      assert.ok(world.members.takeOver(world.dead, thread, ALIVE, 3));
+      return true;
+    };
+    assert.equal(world.bury(), 0);
+    assert.deepEqual(world.givenBack, []);
+    assert.equal(world.members.threadOf(world.dead), ALIVE);
+  });
+
   test("gives its row back, and the lease if it had it", () => {
     const world = new World();
     world.control[H_LEASE] = world.dead + 1;
