@@ -24,7 +24,10 @@ describe("an address space of 4 GiB", needsOurs(), () => {
 
   test("it starts and serves under ulimit -v of 4 GiB", shell, async () => {
     const limited = 'ulimit -v 4194304; exec "$0" "$@"';
-    const server = await startZeroHop({ threads: 4 }, { through: ["/bin/bash", "-c", limited] });
+    const server = await startZeroHop(
+      { threads: 4 },
+      { through: ["/bin/bash", "--norc", "-c", limited] },
+    );
     const client = await server.connect();
     for (let i = 0; i < 100; i++) {
       const batch = Array.from({ length: 100 }, (_, j) => [
@@ -41,7 +44,7 @@ describe("an address space of 4 GiB", needsOurs(), () => {
   test("under that limit it fills up, refuses and lives on", shell, async () => {
     const limited = 'ulimit -v 4194304; exec "$0" "$@"';
     const options = { threads: 2, "memory-chunk": "64mb" };
-    const server = await startZeroHop(options, { through: ["/bin/bash", "-c", limited] });
+    const server = await startZeroHop(options, { through: ["/bin/bash", "--norc", "-c", limited] });
     const client = await server.connect();
     client.timeoutMs = 60_000;
     const value = Buffer.alloc(30 * MB, "x");
@@ -72,7 +75,15 @@ describe("an address space of 4 GiB", needsOurs(), () => {
       stores[0].set("k", "v");
       console.log(stores[0].get("k"));`;
     const limited = 'ulimit -v 4194304; exec "$0" "$@"';
-    const words = ["-c", limited, process.execPath, "--input-type=module", "--eval", program];
+    const words = [
+      "--norc",
+      "-c",
+      limited,
+      process.execPath,
+      "--input-type=module",
+      "--eval",
+      program,
+    ];
     const { code, stdout, stderr } = await runProgram("/bin/bash", words);
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^[1-9]\d* OOM The system has no memory for [\w ]+\nv\n$/);

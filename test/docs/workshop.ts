@@ -130,7 +130,7 @@ export class Workshop {
           `unknown to test/docs: ${unknown.join(", ")}; or mark the block as not run`,
         );
       }
-      return this.#spawn("bash", ["-euo", "pipefail", "-c", this.toReal(block.text)]);
+      return this.#spawn("bash", ["--norc", "-euo", "pipefail", "-c", this.toReal(block.text)]);
     }
     const name = fileName(block) ?? `block-${++this.#blocks}.${block.language}`;
     const file = this.write(block, name);

@@ -13,13 +13,14 @@ import { RespClient } from "../support/resp.ts";
 import { errorOf, integerOf, show, textOf, textsOf } from "../support/resp-parser.ts";
 import { runProgram, type Server, startZeroHop } from "../support/servers.ts";
 
+/** Always with --norc: a shell whose input is a socket takes itself for one of another machine. */
 const BASH = "/bin/bash";
 const PRLIMIT = "/usr/bin/prlimit";
 const missing = [BASH, PRLIMIT].filter((path) => !existsSync(path));
 const needed = missing.length === 0 ? needsOurs() : { skip: `no ${missing.join(", ")}` };
 
 function limited(files: number): { through: string[] } {
-  return { through: [BASH, "-c", `ulimit -n ${files}; exec "$0" "$@"`] };
+  return { through: [BASH, "--norc", "-c", `ulimit -n ${files}; exec "$0" "$@"`] };
 }
 
 function setFilesMax(server: Server, soft: number, hard: number): void {

@@ -175,7 +175,7 @@ describe("a start that cannot be", needsOurs(), () => {
     const limited = `ulimit -v ${kilobytes}; exec "$0" "$@"`;
     const main = await executable();
     const args = [process.execPath, main, "--port", "auto", "--threads", "4"];
-    const { code, stderr } = await runProgram("/bin/bash", ["-c", limited, ...args]);
+    const { code, stderr } = await runProgram("/bin/bash", ["--norc", "-c", limited, ...args]);
     assert.equal(
       stderr,
       "zerohop: memory-chunk: the system has no memory for a first chunk, with ulimit -v and " +
