@@ -20,9 +20,11 @@ type Arrival = { kind: number; owner: number; handle: AcceptedHandle | null };
 
 /** Both ends of a pipe, here in one thread. */
 function makePipe(arrived: (arrival: Arrival) => void): Promise<HandleSender> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const hub = new HandleHub(resolve);
-    receiveHandles(hub.path, (kind, owner, handle) => arrived({ kind, owner, handle }));
+    const received = (kind: number, owner: number, handle: AcceptedHandle | null): void =>
+      arrived({ kind, owner, handle });
+    receiveHandles(hub.path, received, (reason) => reject(new Error(reason)));
   });
 }
 
@@ -69,6 +71,13 @@ test("a pipe has a name of its own and leaves nothing on disk", () => {
   if (process.platform !== "linux") return;
   for (const { path } of hubs) assert.equal(path.charCodeAt(0), 0, "not in the abstract space");
   assert.deepEqual(during, before);
+});
+
+test("a receiver whose hub is gone is told, and throws nothing", async () => {
+  const hub = new HandleHub(() => {});
+  hub.close();
+  const reason = await new Promise<string>((failed) => receiveHandles(hub.path, () => {}, failed));
+  assert.match(reason, /^cannot connect to the acceptor: E[A-Z]+$/);
 });
 
 test("handles arrive with their kind and owner, and are descriptors of their own", async () => {

@@ -7,6 +7,7 @@
  */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { getSystemErrorName } from "node:util";
 import { randomHex } from "./entropy.ts";
 import { type ListeningHandle, listenPath } from "./listen.ts";
 import type { AcceptedHandle } from "./socket-link.ts";
@@ -92,11 +93,13 @@ function hubPath(name: string): string {
 
 /**
  * The receiving end: connects to the hub and calls `received` with each handle, or with null for one
- * that the system had no descriptor for.
+ * that the system had no descriptor for. Calls `failed` if it cannot connect: the hub is gone where
+ * the start has failed meanwhile.
  */
 export function receiveHandles(
   path: string,
   received: (kind: number, owner: number, handle: AcceptedHandle | null) => void,
+  failed: (reason: string) => void,
 ): void {
   const { Pipe, PipeConnectWrap, constants } = binding("pipe_wrap") as PipeBinding;
   const pipe = new Pipe(constants.IPC);
@@ -109,11 +112,15 @@ export function receiveHandles(
     const owner = ((bytes[1] ?? 0) | ((bytes[2] ?? 0) << 8)) - 1;
     received(bytes[0] ?? 0, owner, handle);
   };
-  request.oncomplete = (status) => {
-    if (status !== 0) throw new Error(`cannot connect to the acceptor: ${status}`);
+  const connected = (status: number): void => {
+    if (status !== 0) {
+      failed(`cannot connect to the acceptor: ${getSystemErrorName(status)}`);
+      return;
+    }
     pipe.readStart();
     pipe.unref();
   };
+  request.oncomplete = connected;
   const status = pipe.connect(request, path);
-  if (status !== 0) throw new Error(`cannot connect to the acceptor: ${status}`);
+  if (status !== 0) connected(status);
 }

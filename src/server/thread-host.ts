@@ -86,6 +86,8 @@ export type ThreadOrder =
   | { kind: "listening"; request: number; error: ListenError | null };
 
 export type ToSupervisor =
+  /** It cannot serve; nothing of what threads share was touched. */
+  | { kind: "failed"; reason: string }
   | { kind: "serving" }
   | { kind: "shutdown" }
   | { kind: "listen"; request: number; place: ListenPlace }
@@ -148,7 +150,11 @@ class WorkerThread implements ThreadHost {
     });
     // While the thread is idle its event loop takes messages off the channel before anybody asks.
     channel.onmessage = (event) => this.bus.accept((event as { data: BusMessage }).data);
-    receiveHandles(start.handlePath, (kind, owner, handle) => this.received(kind, owner, handle));
+    receiveHandles(
+      start.handlePath,
+      (kind, owner, handle) => this.received(kind, owner, handle),
+      (reason) => this.post({ kind: "failed", reason }),
+    );
   }
 
   serve(message: ThreadServe): void {

@@ -231,6 +231,7 @@ export class Supervisor {
   private watchWorker(worker: Worker, thread: number): void {
     worker.on("message", (message: ToSupervisor) => {
       if (message.kind === "serving" && ++this.serving === this.threads.length) this.allServe();
+      if (message.kind === "failed" && !this.isEnding) this.threadFailed(thread, message.reason);
       if (message.kind === "shutdown") this.end("User requested shutdown...");
       if (message.kind === "closed" && ++this.closed === this.threads.length) this.allClosed();
       if (message.kind === "listen") this.move(worker, message.request, message.place);
