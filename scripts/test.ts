@@ -5,8 +5,8 @@
  *   npm test -- src/memory test/clients only files whose path starts so
  *   npm test -- --verbose src/memory    every test by name
  *
- * The list comes from the sources, so the compiled form of a deleted test never runs. Slow files
- * (those of `test/`) go first, which keeps all cores busy to the end.
+ * The list comes from the sources, so the compiled form of a deleted test never runs. node:test
+ * runs the files in the order of their names.
  */
 
 import { spawn } from "node:child_process";
