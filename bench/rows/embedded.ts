@@ -21,13 +21,7 @@ const PROCESS = join(import.meta.dirname, "../embedded-process.js");
 /** Ten million entries of a Map do not fit Node's own bound on every machine. */
 const NODE_FLAGS = ["--expose-gc", "--max-old-space-size=8192"];
 
-/** `over` makes one figure of those of all rounds. */
-type Figure = {
-  name: string;
-  of(figures: EmbeddedFigures): number;
-  most: number;
-  over?(rounds: readonly number[]): number;
-};
+type Figure = { name: string; of(figures: EmbeddedFigures): number; most: number };
 
 /** How much of the peers' the store may take. */
 const TIMES_MOST = 3;
@@ -43,13 +37,7 @@ const FIGURES: readonly Figure[] = [
   ...percentiles("GET", (f) => f.getWaits),
   ...percentiles("SET", (f) => f.setWaits),
   { name: "resident bytes per entry", of: (f) => f.bytesPerEntry, most: MEMORY_MOST },
-  {
-    name: "longest pause of the collector, ms",
-    of: (f) => f.pauseMaxMs,
-    most: PAUSE_MOST,
-    // By the clock: one turn that another process has on the core makes it longer by that turn.
-    over: (rounds) => Math.min(...rounds),
-  },
+  { name: "longest pause of the collector, ms", of: (f) => f.pauseMaxMs, most: PAUSE_MOST },
   { name: "all pauses, ms", of: (f) => f.pauseSumMs, most: Number.NaN },
 ];
 
@@ -105,9 +93,9 @@ async function rowsOf(options: Options, keys: number, bytes: number): Promise<st
       found.set(subject, list);
     }
   }
-  return FIGURES.map(({ name, of, most, over = median }) => {
+  return FIGURES.map(({ name, of, most }) => {
     const [store = 0, lru = 0, map = 0] = EMBEDDED_SUBJECTS.map((subject) =>
-      over((found.get(subject) ?? []).map(of)),
+      median((found.get(subject) ?? []).map(of)),
     );
     return [
       formatCount(keys),
@@ -147,8 +135,7 @@ export const embedded: Row = {
       notes: [
         "Keys key:<i> in random order, made for each call; kept: from an array of up to a million, whose",
         "strings a Map knows by their address. ns: of the main thread on a core. µs: single calls with",
-        "the clock's own cost. Bytes: resident memory after the fill. Pauses: of fill, GET and SET; the",
-        "longest is that of the round in which it was shortest, since what disturbs only adds to it.",
+        "the clock's own cost. Bytes: resident memory after the fill. Pauses: of fill, GET and SET.",
         "A ! is beyond what is wanted.",
       ],
     };
