@@ -1,9 +1,10 @@
 /** What one process of row `embedded` measures of one subject. */
 
-export const EMBEDDED_SUBJECTS = ["store", "lru-cache", "Map"] as const;
+/** `nothing` keeps nothing: what the measuring loop takes by itself, and the machine's stalls. */
+export const EMBEDDED_SUBJECTS = ["store", "lru-cache", "Map", "nothing"] as const;
 export type EmbeddedSubject = (typeof EMBEDDED_SUBJECTS)[number];
 
-/** Times are nanoseconds a call, waits microseconds. */
+/** Times are nanoseconds a call, waits microseconds; the span of the pauses is of `traceClock`. */
 export type EmbeddedFigures = {
   readonly fillNs: number;
   readonly getNs: number;
@@ -13,8 +14,8 @@ export type EmbeddedFigures = {
   readonly getWaits: readonly number[];
   readonly setWaits: readonly number[];
   readonly bytesPerEntry: number;
-  readonly pauseMaxMs: number;
-  readonly pauseSumMs: number;
+  readonly pausesFrom: number;
+  readonly pausesTo: number;
 };
 
 /** Of the waits, in thousandths. */

@@ -1,13 +1,13 @@
 /**
  * One measurement of row `embedded`: a cache in a process of its own, filled and used, the figures
  * on standard output as JSON. Time is that of the main thread on a core; beside it are waits of
- * single calls, resident memory, and the pauses that the collector made of all this.
+ * single calls, resident memory, and the span of the clock in which the collector's pauses count.
  *
  *   node --expose-gc embedded-process.js SUBJECT KEYS VALUE_BYTES CALLS
  */
 import { readFileSync } from "node:fs";
-import { PerformanceObserver } from "node:perf_hooks";
 import { open } from "../src/index.ts";
+import { traceClock } from "./collector-pauses.ts";
 import { type EmbeddedFigures, type EmbeddedSubject, PERCENTILES } from "./embedded-figures.ts";
 import { figure } from "./stats.ts";
 import { KeyPicker } from "./workload.ts";
@@ -21,12 +21,11 @@ const LRU_PACKAGE: string = "lru-cache";
 const KEPT_KEYS_MAX = 1_000_000;
 const TIMED_CALLS = 100_000;
 const ROUNDS = 3;
-/** Turns of the event loop in which the collector's entries arrive. */
-const SETTLE_TURNS = 5;
 
 async function makeCache(subject: EmbeddedSubject, keys: number): Promise<Cache> {
   if (subject === "Map") return new Map<string, string>();
   if (subject === "store") return open();
+  if (subject === "nothing") return { get: () => "", set: () => undefined };
   const { LRUCache } = (await import(LRU_PACKAGE)) as LruModule;
   return new LRUCache({ max: keys });
 }
@@ -36,9 +35,17 @@ function cpuNs(): number {
   return figure("schedstat", readFileSync("/proc/thread-self/schedstat", "latin1").split(" ")[0]);
 }
 
+/**
+ * In base 36, since V8 keeps the decimal texts of thousands of numbers for ever: each scavenge
+ * would copy them, which takes longer than all that the store leaves alive.
+ */
+function keyOf(index: number): string {
+  return `key:${index.toString(36)}`;
+}
+
 /** Values differ, so that no two entries share one. */
 function valueOf(index: number, bytes: number): string {
-  return `v${index}`.padEnd(bytes, "x");
+  return `v${index.toString(36)}`.padEnd(bytes, "x");
 }
 
 let sink = 0;
@@ -46,12 +53,12 @@ let sink = 0;
 /** GET of keys that the application makes for the call. */
 function getMade(cache: Cache, order: Uint32Array): void {
   for (let i = 0; i < order.length; i++) {
-    sink += (cache.get(`key:${order[i]}`) as string).length;
+    sink += (cache.get(keyOf(order[i] as number)) as string).length;
   }
 }
 
 function setMade(cache: Cache, order: Uint32Array, bytes: number): void {
-  for (let i = 0; i < order.length; i++) cache.set(`key:${order[i]}`, valueOf(i, bytes));
+  for (let i = 0; i < order.length; i++) cache.set(keyOf(order[i] as number), valueOf(i, bytes));
 }
 
 /** GET of keys that the application has kept since they were set. */
@@ -101,10 +108,6 @@ async function measure(
   bytes: number,
   calls: number,
 ): Promise<EmbeddedFigures> {
-  const pauses: number[] = [];
-  const observer = new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) pauses.push(entry.duration);
-  });
   const collect = (globalThis as { gc?: () => void }).gc;
   if (collect === undefined) throw new Error("run with --expose-gc");
   const picker = new KeyPicker(1, keys, undefined);
@@ -112,20 +115,17 @@ async function measure(
   const cache = await makeCache(subject, keys);
   collect();
   const before = process.memoryUsage.rss();
-  observer.observe({ entryTypes: ["gc"] });
+  const pausesFrom = traceClock();
   const began = cpuNs();
-  for (let i = 0; i < keys; i++) cache.set(`key:${i}`, valueOf(i, bytes));
+  for (let i = 0; i < keys; i++) cache.set(keyOf(i), valueOf(i, bytes));
   const fillNs = (cpuNs() - began) / keys;
   const bytesPerEntry = (process.memoryUsage.rss() - before) / keys;
   const getNs = timed(calls, () => getMade(cache, order));
   const setNs = timed(calls, () => setMade(cache, order, bytes));
-  const getWaits = waits(order, (n) => cache.get(`key:${n}`));
-  const setWaits = waits(order, (n) => cache.set(`key:${n}`, valueOf(n, bytes)));
-  for (let turn = 0; turn < SETTLE_TURNS; turn++) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  observer.disconnect();
-  const kept = Array.from({ length: Math.min(keys, KEPT_KEYS_MAX) }, (_, i) => `key:${i}`);
+  const getWaits = waits(order, (n) => cache.get(keyOf(n)));
+  const setWaits = waits(order, (n) => cache.set(keyOf(n), valueOf(n, bytes)));
+  const pausesTo = traceClock();
+  const kept = Array.from({ length: Math.min(keys, KEPT_KEYS_MAX) }, (_, i) => keyOf(i));
   for (const [i, key] of kept.entries()) cache.set(key, valueOf(i, bytes));
   return {
     fillNs,
@@ -136,8 +136,8 @@ async function measure(
     getWaits,
     setWaits,
     bytesPerEntry,
-    pauseMaxMs: Math.max(0, ...pauses),
-    pauseSumMs: pauses.reduce((sum, ms) => sum + ms, 0),
+    pausesFrom,
+    pausesTo,
   };
 }
 

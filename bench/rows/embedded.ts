@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { type CollectorPauses, traceFile } from "../collector-pauses.ts";
 import {
   EMBEDDED_SUBJECTS,
   type EmbeddedFigures,
@@ -21,7 +22,8 @@ const PROCESS = join(import.meta.dirname, "../embedded-process.js");
 /** Ten million entries of a Map do not fit Node's own bound on every machine. */
 const NODE_FLAGS = ["--expose-gc", "--max-old-space-size=8192"];
 
-type Figure = { name: string; of(figures: EmbeddedFigures): number; most: number };
+type Found = EmbeddedFigures & CollectorPauses;
+type Figure = { name: string; of(figures: Found): number; most: number };
 
 /** How much of the peers' the store may take. */
 const TIMES_MOST = 3;
@@ -37,11 +39,12 @@ const FIGURES: readonly Figure[] = [
   ...percentiles("GET", (f) => f.getWaits),
   ...percentiles("SET", (f) => f.setWaits),
   { name: "resident bytes per entry", of: (f) => f.bytesPerEntry, most: MEMORY_MOST },
-  { name: "longest pause of the collector, ms", of: (f) => f.pauseMaxMs, most: PAUSE_MOST },
-  { name: "all pauses, ms", of: (f) => f.pauseSumMs, most: Number.NaN },
+  { name: "longest pause, ms of CPU", of: (f) => f.longestCpuMs, most: PAUSE_MOST },
+  { name: "longest pause by the clock, ms", of: (f) => f.longestMs, most: Number.NaN },
+  { name: "all pauses, ms of CPU", of: (f) => f.sumCpuMs, most: Number.NaN },
 ];
 
-function percentiles(name: string, waits: (f: EmbeddedFigures) => readonly number[]): Figure[] {
+function percentiles(name: string, waits: (f: Found) => readonly number[]): Figure[] {
   return PERCENTILES.map((thousandths, i) => ({
     name: `${name} p${thousandths / 10}, µs`,
     of: (f) => waits(f)[i] as number,
@@ -54,11 +57,12 @@ function measure(
   subject: EmbeddedSubject,
   keys: number,
   bytes: number,
-): Promise<EmbeddedFigures> {
+): Promise<Found> {
   const calls = options.smoke ? SMOKE_CALLS : CALLS;
   const words = [PROCESS, subject, keys, bytes, calls].map(String);
-  return new Promise((resolve, reject) => {
-    const child = spawn(options.node, [...NODE_FLAGS, ...words], {
+  const trace = traceFile();
+  return new Promise<Found>((resolve, reject) => {
+    const child = spawn(options.node, [...NODE_FLAGS, ...trace.flags, ...words], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     let printed = "";
@@ -67,10 +71,14 @@ function measure(
     });
     child.on("error", reject);
     child.on("close", (code) => {
-      if (code === 0) resolve(JSON.parse(printed) as EmbeddedFigures);
-      else reject(new MissingFigure(`${subject} with ${keys} keys: it ended with ${code}`));
+      if (code !== 0) {
+        reject(new MissingFigure(`${subject} with ${keys} keys: it ended with ${code}`));
+        return;
+      }
+      const figures = JSON.parse(printed) as EmbeddedFigures;
+      resolve({ ...figures, ...trace.pauses(figures.pausesFrom, figures.pausesTo) });
     });
-  });
+  }).finally(trace.remove);
 }
 
 function ratio(mine: number, other: number, most: number): string {
@@ -81,7 +89,7 @@ function ratio(mine: number, other: number, most: number): string {
 }
 
 async function rowsOf(options: Options, keys: number, bytes: number): Promise<string[][]> {
-  const found = new Map<EmbeddedSubject, EmbeddedFigures[]>();
+  const found = new Map<EmbeddedSubject, Found[]>();
   for (let round = 0; round < options.pairs; round++) {
     for (let turn = 0; turn < EMBEDDED_SUBJECTS.length; turn++) {
       const subject = EMBEDDED_SUBJECTS[
@@ -94,14 +102,14 @@ async function rowsOf(options: Options, keys: number, bytes: number): Promise<st
     }
   }
   return FIGURES.map(({ name, of, most }) => {
-    const [store = 0, lru = 0, map = 0] = EMBEDDED_SUBJECTS.map((subject) =>
+    const [store = 0, lru = 0, map = 0, nothing = 0] = EMBEDDED_SUBJECTS.map((subject) =>
       median((found.get(subject) ?? []).map(of)),
     );
     return [
       formatCount(keys),
       String(bytes),
       name,
-      ...[store, lru, map].map(formatNumber),
+      ...[store, lru, map, nothing].map(formatNumber),
       ratio(store, lru, most),
       ratio(store, map, most),
       Number.isNaN(most) ? "" : `${most}x`,
@@ -127,16 +135,18 @@ export const embedded: Row = {
         "store",
         "lru-cache",
         "Map",
+        "nothing",
         "/ lru-cache",
         "/ Map",
         "at most",
       ],
       rows,
       notes: [
-        "Keys key:<i> in random order, made for each call; kept: from an array of up to a million, whose",
-        "strings a Map knows by their address. ns: of the main thread on a core. µs: single calls with",
-        "the clock's own cost. Bytes: resident memory after the fill. Pauses: of fill, GET and SET.",
-        "A ! is beyond what is wanted.",
+        "Keys key:<i in base 36> in random order, made for each call; kept: from an array of up to a",
+        "million, whose strings a Map knows by their address. ns: of the main thread on a core. µs:",
+        "single calls with the clock's own cost. Bytes: resident memory after the fill. Pauses of the",
+        "collector in fill, GET and SET; by the clock the machine's own stalls are in them. nothing: the",
+        "same loop without a cache. A ! is beyond what is wanted.",
       ],
     };
   },
