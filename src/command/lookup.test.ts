@@ -107,6 +107,7 @@ describe("lookup", () => {
     assert.equal(sub("No-eVICT"), named("client|no-evict"));
     assert.equal(sub("NO_EVICT"), null);
     assert.equal(sub("COUNT"), null);
+    assert.equal(sub("list\0"), null);
     assert.equal(table.lookupSub(named("get"), Buffer.from("list"), 0, 4), null);
   });
 

@@ -5,11 +5,16 @@
  */
 import { itemsOf, type Reply, show, textOf } from "../support/resp-parser.ts";
 
+/** When a command was at work at the earliest and at the latest, in unix milliseconds. */
+export type Span = { readonly fromMs: number; readonly toMs: number };
+
 /** One side of a comparison: the reply and what is needed to judge it. */
 export type Side = {
   reply: Reply;
   /** The case's connections as this server sees them, `host:port`. */
   addresses: readonly string[];
+  /** First of what made the database empty, then of each command up to this one. */
+  spans: readonly Span[];
 };
 
 export type Rule = {
@@ -18,9 +23,6 @@ export type Rule = {
   reason: string;
   same(oracle: Side, ours: Side): boolean;
 };
-
-/** A busy machine may run one of the servers that much later than the other one. */
-const APART_SECONDS = 5;
 
 const CLIENT_FIELDS_KEPT = "name db sub psub ssub multi user redir resp flags cmd".split(" ");
 
@@ -43,24 +45,24 @@ export const rules: readonly Rule[] = [
     reason:
       "the clock runs on; the rounding to seconds may fall on either side; an expiry beyond 2^53 ms " +
       "is kept as a double",
-    same: withinTolerance(APART_SECONDS),
+    same: bySpans(1000, apartMs),
   },
   {
     command: /^EXPIRETIME /,
     reason:
       "made from a relative expiry, the two differ by the time between the calls; one beyond 2^53 " +
       "ms is kept as a double",
-    same: withinTolerance(APART_SECONDS),
+    same: bySpans(1000, apartMs),
   },
   {
     command: /^(PTTL|PEXPIRETIME) /,
-    reason: "the clock runs on between the two calls",
-    same: withinTolerance(APART_SECONDS * 1000),
+    reason: "the clock runs on between the two calls; an expiry beyond 2^53 ms is kept as a double",
+    same: bySpans(1, apartMs),
   },
   {
     command: /^OBJECT IDLETIME /,
-    reason: "counted in seconds of each server's own clock",
-    same: withinTolerance(APART_SECONDS),
+    reason: "counted in seconds of each server's own clock, which is late where the machine is",
+    same: bySpans(1000, lastedMs),
   },
   {
     command: /^CLIENT ID$/,
@@ -262,15 +264,51 @@ function byText(texts: (reply: Reply) => string[]): Rule["same"] {
     withError(oracle.reply, ours.reply, () => same(texts(oracle.reply), texts(ours.reply)));
 }
 
-function withinTolerance(tolerance: number): Rule["same"] {
+/** Beyond it a time in milliseconds has no exact double: just below 2^63 the next is 2^10 away. */
+const INEXACT_MS = 2 ** 53;
+const INEXACT_BY_MS = 1024;
+
+/**
+ * Times in units of `unitMs` may differ by what they can by the clock: `mostMs` of when the
+ * commands were at work. In the same millisecond they must be equal.
+ */
+function bySpans(
+  unitMs: number,
+  mostMs: (oracle: readonly Span[], ours: readonly Span[]) => number,
+): Rule["same"] {
   return (oracle, ours) =>
     withError(oracle.reply, ours.reply, () => {
       const expected = Number(textOf(oracle.reply));
       const actual = Number(textOf(ours.reply));
       if (oracle.reply.mark !== ours.reply.mark) return false;
       if (expected < 0 || actual < 0) return expected === actual;
-      return Math.abs(expected - actual) <= tolerance;
+      const inexactMs = expected * unitMs >= INEXACT_MS ? INEXACT_BY_MS : 0;
+      const most = Math.ceil((mostMs(oracle.spans, ours.spans) + inexactMs) / unitMs);
+      return Math.abs(expected - actual) <= most;
     });
+}
+
+/**
+ * Most by which the times of the last command on the two sides differ, with the most of any command
+ * before, which may have made the time that is asked for.
+ */
+export function apartMs(oracle: readonly Span[], ours: readonly Span[]): number {
+  let before = 0;
+  let last = 0;
+  for (let i = 1; i < oracle.length; i++) {
+    const one = oracle[i] as Span;
+    const other = ours[i] as Span;
+    before = Math.max(before, last);
+    last = Math.max(one.toMs - other.fromMs, other.toMs - one.fromMs);
+  }
+  return before + last;
+}
+
+/** From the empty database to the end of this command. */
+export function lastedMs(oracle: readonly Span[], ours: readonly Span[]): number {
+  const all = [...oracle, ...ours];
+  const from = Math.min(...all.map((span) => span.fromMs));
+  return Math.max(...all.map((span) => span.toMs)) - from;
 }
 
 /** Errors and nulls must be equal; only for other replies `otherwise` decides. */

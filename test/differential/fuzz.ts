@@ -45,8 +45,8 @@ function isSame(command: readonly string[], redis: Reply, ours: Reply): boolean 
     const unit = ms === "P" ? 1 : 1000;
     return sameExpiry(integerOf(redis) * unit, integerOf(ours) * unit);
   }
-  const sides = { addresses: [] };
-  if (ruleFor(line)?.same({ reply: redis, ...sides }, { reply: ours, ...sides }) === true) {
+  const rest = { addresses: [], spans: [] };
+  if (ruleFor(line)?.same({ reply: redis, ...rest }, { reply: ours, ...rest }) === true) {
     return true;
   }
   const step: Step = { connection: 1, args: [...command], line: command.join(" ") };

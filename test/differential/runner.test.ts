@@ -7,7 +7,7 @@ import net from "node:net";
 import { after, test } from "node:test";
 import { FrameReader, itemsOf, parseReply, textOf } from "../support/resp-parser.ts";
 import { allowed } from "./allowlist.ts";
-import { ruleFor } from "./compare.ts";
+import { apartMs, lastedMs, ruleFor, type Side, type Span } from "./compare.ts";
 import { Differential, type Mode } from "./runner.ts";
 import { isStateless, parseCorpus, splitArguments } from "./script.ts";
 
@@ -77,16 +77,47 @@ test("closing and silence are outcomes that must agree too", async () => {
   assert.equal(await compare("GET k", "+OK\r\n", "HTTP/1.1 200\r\n"), 2);
 });
 
-test("rules excuse what they name and nothing more", () => {
-  const check = (line: string, redis: string, ours: string): boolean => {
-    const sides = [redis, ours].map((raw) => ({
-      reply: parseReply(Buffer.from(raw, "latin1")),
-      addresses: ["127.0.0.1:1"],
-    }));
-    return ruleFor(line)?.same(sides[0] as never, sides[1] as never) ?? false;
+/** Our commands were at work half a second after the others, each within the millisecond. */
+const APART: readonly [Span[], Span[]] = [
+  [0, 100, 200].map((ms) => ({ fromMs: ms, toMs: ms })),
+  [0, 600, 700].map((ms) => ({ fromMs: ms, toMs: ms })),
+];
+
+function check(line: string, redis: string, ours: string, spans = APART): boolean {
+  const side = (raw: string, of: Span[]): Side => {
+    const reply = parseReply(Buffer.from(raw, "latin1"));
+    return { reply, addresses: ["127.0.0.1:1"], spans: of };
   };
+  return ruleFor(line)?.same(side(redis, spans[0]), side(ours, spans[1])) ?? false;
+}
+
+test("times may differ by what the commands were apart, and no more", () => {
+  assert.equal(apartMs(...APART), 1000);
+  assert.equal(lastedMs(...APART), 700);
+  const spans = (...ms: number[]): Span[] => ms.map((at) => ({ fromMs: at, toMs: at }));
+  // The making of the database counts only where clocks may be late; the widest only once.
+  assert.equal(apartMs(spans(0, 5), spans(100, 5)), 0);
+  assert.equal(apartMs(spans(0, 5, 6, 7), spans(0, 8, 7, 9)), 3 + 2);
+  const wide = [{ fromMs: 10, toMs: 30 }];
+  assert.equal(apartMs([...spans(0), ...wide], spans(0, 20)), 10);
+  assert.equal(apartMs([...spans(0), ...wide], spans(0, 12)), 18);
+  const pair = (apart: number): [Span[], Span[]] => [spans(0, 5), spans(0, 5 + apart)];
+  assert.equal(check("PTTL K", ":1003\r\n", ":1000\r\n", pair(3)), true);
+  assert.equal(check("PTTL K", ":1004\r\n", ":1000\r\n", pair(3)), false);
+  assert.equal(check("TTL K", ":11\r\n", ":10\r\n", pair(3)), true);
+  assert.equal(check("TTL K", ":12\r\n", ":10\r\n", pair(3)), false);
+  assert.equal(check("TTL K", ":11\r\n", ":10\r\n", pair(0)), false);
+  assert.equal(check("OBJECT IDLETIME K", ":11\r\n", ":10\r\n", pair(0)), true);
+  assert.equal(check("OBJECT IDLETIME K", ":12\r\n", ":10\r\n", pair(0)), false);
+  assert.equal(check("OBJECT IDLETIME K", ":12\r\n", ":10\r\n", pair(999)), true);
+  const far = ":9223372036854775807\r\n";
+  assert.equal(check("PEXPIRETIME K", far, ":9223372036854774784\r\n", pair(0)), true);
+  assert.equal(check("PEXPIRETIME K", far, ":9223372036854773760\r\n", pair(0)), false);
+});
+
+test("rules excuse what they name and nothing more", () => {
   assert.equal(check("TTL K", ":100\r\n", ":99\r\n"), true);
-  assert.equal(check("TTL K", ":100\r\n", ":90\r\n"), false);
+  assert.equal(check("TTL K", ":100\r\n", ":98\r\n"), false);
   assert.equal(check("TTL K", ":-1\r\n", ":-2\r\n"), false);
   assert.equal(check("TTL K", ":1\r\n", ":-1\r\n"), false);
   assert.equal(check("TTL K", ":1\r\n", "$1\r\n1\r\n"), false);

@@ -7,16 +7,19 @@
  */
 import type net from "node:net";
 import { type Address, encodeCommand, RespClient } from "../support/resp.ts";
-import type { Frame } from "../support/resp-parser.ts";
+import type { Frame, Reply } from "../support/resp-parser.ts";
 import { integerOf, show } from "../support/resp-parser.ts";
 import { allowed } from "./allowlist.ts";
-import { ruleFor, type Side } from "./compare.ts";
+import { ruleFor, type Side, type Span } from "./compare.ts";
 import { type Case, commandLine, connectionCount, isStateless, type Step } from "./script.ts";
 
 export type Protocol = 2 | 3;
 export type Mode = "step" | "pipeline" | "spread";
 
 type Outcome = Frame | "closed" | "silent" | "garbage";
+
+/** What came of a command, and when it was at work. */
+type Timed = { readonly outcome: Outcome; readonly span: Span };
 
 export type Mismatch = { where: string; title: string; line: string; ours: string; redis: string };
 
@@ -33,6 +36,8 @@ class Lane {
   readonly #silenceMs: number;
   #control: RespClient | undefined;
   #clients: RespClient[] = [];
+  /** When this server was made ready for the case. */
+  prepared: Span = { fromMs: 0, toMs: 0 };
 
   constructor(address: Address, protocol: Protocol, silenceMs: number) {
     this.#address = address;
@@ -42,6 +47,7 @@ class Lane {
 
   /** An empty keyspace and `count` connections, fresh ones unless `reuse`. */
   async prepare(count: number, reuse: boolean): Promise<void> {
+    const fromMs = Date.now();
     await this.#flush();
     if (!reuse) this.close();
     this.#clients = this.#clients.filter((client) => !client.isClosed);
@@ -52,6 +58,7 @@ class Lane {
       await client.call("HELLO", String(this.#protocol));
       this.#clients.push(client);
     }
+    this.prepared = { fromMs, toMs: Date.now() };
   }
 
   /** A case may kill every other connection, the one for this included. */
@@ -74,16 +81,19 @@ class Lane {
     this.#control?.close();
   }
 
-  async call(connection: number, args: readonly string[]): Promise<Outcome> {
+  async call(connection: number, args: readonly string[]): Promise<Timed> {
     const client = this.#client(connection);
-    client.sendRaw(encodeCommand(await this.#resolve(args)));
-    return outcome(client);
+    const command = encodeCommand(await this.#resolve(args));
+    const fromMs = Date.now();
+    client.sendRaw(command);
+    return timed(client, fromMs);
   }
 
-  pipeline(commands: readonly (readonly string[])[]): Promise<Outcome[]> {
+  pipeline(commands: readonly (readonly string[])[]): Promise<Timed[]> {
     const client = this.#client(1);
+    const fromMs = Date.now();
     client.sendRaw(Buffer.concat(commands.map(encodeCommand)));
-    return Promise.all(commands.map(() => outcome(client)));
+    return Promise.all(commands.map(() => timed(client, fromMs)));
   }
 
   addresses(): string[] {
@@ -126,6 +136,11 @@ async function outcome(client: RespClient): Promise<Outcome> {
   }
 }
 
+async function timed(client: RespClient, fromMs: number): Promise<Timed> {
+  const came = await outcome(client);
+  return { outcome: came, span: { fromMs, toMs: Date.now() } };
+}
+
 export class Differential {
   readonly #oracle: Lane;
   readonly #subject: Lane;
@@ -162,23 +177,33 @@ export class Differential {
     const count = mode === "spread" ? SPREAD_CONNECTIONS : connectionCount(one);
     const lanes = [this.#oracle, this.#subject] as const;
     await Promise.all(lanes.map((lane) => lane.prepare(count, reuse)));
-    const [redis, ours] = await Promise.all(lanes.map((lane) => runSteps(lane, one.steps, mode)));
+    const [redis = [], ours = []] = await Promise.all(
+      lanes.map((lane) => runSteps(lane, one.steps, mode)),
+    );
     const where = `RESP${this.#protocol} ${mode}`;
     const found: Mismatch[] = [];
     for (const [index, step] of one.steps.entries()) {
-      const difference = this.#judge(step, redis?.[index] ?? "silent", ours?.[index] ?? "silent");
+      const upTo = index + 1;
+      const difference = this.#judge(step, redis.slice(0, upTo), ours.slice(0, upTo));
       if (difference !== undefined) found.push({ where, title: one.name, ...difference });
     }
     if (!reuse) for (const lane of lanes) lane.close();
     return found;
   }
 
-  #judge(step: Step, redis: Outcome, ours: Outcome): Omit<Mismatch, "where" | "title"> | undefined {
+  /** Of the last one of each. */
+  #judge(
+    step: Step,
+    redisTimed: readonly Timed[],
+    oursTimed: readonly Timed[],
+  ): Omit<Mismatch, "where" | "title"> | undefined {
+    const redis = redisTimed.at(-1)?.outcome ?? "silent";
+    const ours = oursTimed.at(-1)?.outcome ?? "silent";
     if (redis === ours) return undefined;
     if (typeof redis === "object" && typeof ours === "object") {
       if (redis.raw.equals(ours.raw)) return undefined;
-      const oracleSide: Side = { reply: redis.reply, addresses: this.#oracle.addresses() };
-      const ourSide: Side = { reply: ours.reply, addresses: this.#subject.addresses() };
+      const oracleSide = sideOf(this.#oracle, redis.reply, redisTimed);
+      const ourSide = sideOf(this.#subject, ours.reply, oursTimed);
       if (ruleFor(commandLine(step))?.same(oracleSide, ourSide) === true) return undefined;
       if (allowed(step, ours.reply)) return undefined;
     }
@@ -186,9 +211,14 @@ export class Differential {
   }
 }
 
-async function runSteps(lane: Lane, steps: readonly Step[], mode: Mode): Promise<Outcome[]> {
+function sideOf(lane: Lane, reply: Reply, timedOnes: readonly Timed[]): Side {
+  const spans = [lane.prepared, ...timedOnes.map((one) => one.span)];
+  return { reply, addresses: lane.addresses(), spans };
+}
+
+async function runSteps(lane: Lane, steps: readonly Step[], mode: Mode): Promise<Timed[]> {
   if (mode === "pipeline") return lane.pipeline(steps.map((step) => step.args));
-  const outcomes: Outcome[] = [];
+  const outcomes: Timed[] = [];
   for (const [index, step] of steps.entries()) {
     const connection = mode === "spread" ? 1 + (index % SPREAD_CONNECTIONS) : step.connection;
     outcomes.push(await lane.call(connection, step.args));

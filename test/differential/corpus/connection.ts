@@ -131,7 +131,7 @@ HELLO 2 "SETNAME\x00" "x\x00\n"
 CLIENT GETNAME
 HELLO 2 SETNAME "x y\x00"
 
-# Options end with a zero byte; commands and numbers do not
+# Options end with a zero byte; numbers do not
 SET k v "NX\x00"
 SET k w "xx\x00foo" "PX\x00" 100000
 SET k w PX "100000\x00"
@@ -144,8 +144,6 @@ SCAN 0 "COUNT\x00" 1000 "TYPE\x00" "string\x00x"
 CLIENT LIST "ID\x00" 99999999
 CLIENT KILL "ID\x00" 99999999
 CLIENT REPLY "ON\x00OFF"
-"GET\x00" k
-CLIENT "ID\x00"
 FLUSHALL "ASYNC\x00"
 
 # CLIENT errors
