@@ -6,6 +6,7 @@
  *   2  1 while a call runs                              3  as 1, of a thread known to have ended
  *   4  state of its starving count                      5  number of its lock (locks.ts)
  *   6  units of memory that its request has reserved
+ *   7  block of a big string that its request has pinned for a copy
  *
  * A thread may end at any instruction. Whoever buries its handle first takes the row over, so that
  * no two do, and that of a burier who ends as well falls to the next.
@@ -21,6 +22,7 @@ const ENDED = 3;
 const STARVING_STATE = 4;
 const STARVING_AT = 5;
 const RESERVED = 6;
+const PINNED = 7;
 
 export function membersBytes(): number {
   return HANDLES_MAX * ROW_WORDS * 4;
@@ -51,7 +53,7 @@ export class Members {
 
   free(row: number): void {
     const at = row * ROW_WORDS;
-    for (let word = NODE_THREAD; word <= RESERVED; word++) this.words[at + word] = 0;
+    for (let word = NODE_THREAD; word <= PINNED; word++) this.words[at + word] = 0;
     Atomics.store(this.words, at + THREAD, 0);
   }
 
@@ -102,6 +104,16 @@ export class Members {
   /** The units that are reserved; from now on they are the caller's to give back. */
   takeReserved(row: number): number {
     return Atomics.exchange(this.words, row * ROW_WORDS + RESERVED, 0);
+  }
+
+  /** Index of the word for the block that is pinned. */
+  pinnedWord(row: number): number {
+    return row * ROW_WORDS + PINNED;
+  }
+
+  /** The block that is pinned, or 0; from now on it is the caller's to unpin. */
+  takePinned(row: number): number {
+    return Atomics.exchange(this.words, row * ROW_WORDS + PINNED, 0);
   }
 
   setStarving(row: number, lock: number, state: number): void {

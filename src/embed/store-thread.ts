@@ -25,7 +25,7 @@ import {
 } from "../env/system.ts";
 import { hasEnded, nodeThread, onWorkerEnd, ownThread } from "../env/thread-life.ts";
 import { systemUsage, type Usage } from "../env/usage.ts";
-import { freeLooseOf } from "../keyspace/big-block.ts";
+import { freeLooseOf, unpin } from "../keyspace/big-block.ts";
 import { disownGarbage, freeGarbageSlice } from "../keyspace/garbage.ts";
 import { statIndex } from "../keyspace/stats.ts";
 import { HANDLES_MAX, REPLY_BYTES_MAX, SPAN_BYTES } from "../limits.ts";
@@ -205,6 +205,8 @@ export class StoreThread implements ThreadHost {
     for (const entry of state.settings) server.applyControl(entry);
     server.takeControl();
     server.keepAll(false);
+    const { words } = this.members;
+    server.store.blockCopy.ledger = { words, at: this.members.pinnedWord(row) };
     return server;
   }
 
@@ -269,8 +271,11 @@ export class StoreThread implements ThreadHost {
     this.waiting.begin();
     words[this.busyAt] = 1;
     try {
-      // A lock that was not had in time: the waiting has seen to it that its owner lives.
-      while (dispatcher.execute(session, args, this.reply) !== DONE);
+      if (dispatcher.execute(session, args, this.reply) !== DONE) {
+        // A lock that was not had in time: the waiting has seen to it that its owner lives.
+        while (dispatcher.execute(session, args, this.reply) !== DONE);
+        this.server.store.blockCopy.finish();
+      }
     } catch (error) {
       this.server.store.isTimeless = false;
       throw this.failed(error);
@@ -418,7 +423,11 @@ export class StoreThread implements ThreadHost {
     server.clients.freeAllOf(row);
     for (const gauge of OF_SESSIONS) server.stats.clear(row, gauge);
     Atomics.sub(this.control, H_RESERVED_UNITS, this.members.takeReserved(row));
-    freeLooseOf(server.store.heap, row);
+    const { heap } = server.store;
+    freeLooseOf(heap, row);
+    const pinned = this.members.takePinned(row);
+    // Its chunk may be newer than what this thread knows; `freeLooseOf` has seen to that.
+    if (pinned !== 0) unpin(heap, pinned);
     return disownGarbage(server.store, row);
   }
 
@@ -453,6 +462,7 @@ export class StoreThread implements ThreadHost {
     // Ends the wait for it.
     ringBell(this.bells, this.row);
     this.bus.close();
+    server.store.blockCopy.drop();
     server.store.heap.pool.forget();
     this.forgetViews();
     const isLast = leave(control, members, this.row);

@@ -19,6 +19,9 @@ const LOOSE = 0x4c5b0000;
 /** One more than a span: what is smaller comes from a shard's own pages. */
 const UNITS_MIN = SPAN_BYTES / UNIT_BYTES + 1;
 
+/** Where it is written which block a thread has pinned, should it end in the middle. */
+export type PinLedger = { readonly words: Int32Array; readonly at: number };
+
 export const BIG_BLOCK_ORPHAN: number = 1 << 30;
 export const BIG_BLOCK_PINS: number = BIG_BLOCK_ORPHAN - 1;
 
@@ -71,9 +74,17 @@ export function isPinned(heap: Heap, block: number): boolean {
   return (Atomics.load(m, (block & UNIT_MASK) << 1) & BIG_BLOCK_PINS) !== 0;
 }
 
-/** Undoes one `pin`; needs no lock. */
-export function unpin(heap: Heap, block: number): void {
+/** True if no record has the block any more; it is alive as long as it is pinned. */
+export function isOrphan(heap: Heap, block: number): boolean {
   const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
+  return (Atomics.load(m, (block & UNIT_MASK) << 1) & BIG_BLOCK_ORPHAN) !== 0;
+}
+
+/** Undoes one `pin`, and takes it out of the ledger that it stands in; needs no lock. */
+export function unpin(heap: Heap, block: number, ledger: PinLedger | null = null): void {
+  const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
+  // A thread is terminated where it calls or repeats something, so not between these two.
+  if (ledger !== null) ledger.words[ledger.at] = 0;
   const before = Atomics.sub(m, (block & UNIT_MASK) << 1, 1);
   if (before === (BIG_BLOCK_ORPHAN | 1)) heap.freeLarge(block);
 }

@@ -141,13 +141,18 @@ export class Database extends Records {
   /** Record of the key in argument `i`, for reading: counts a hit or a miss. 0 if there is none. */
   findRead(args: Args, i: number): number {
     const p = this.find(args, i);
+    this.noteRead(p);
+    return p;
+  }
+
+  /** What `findRead` does beside finding, for commands that know only later that they are run. */
+  noteRead(p: number): void {
     if (p === 0) {
       this.store.stats.add(MISSES, 1);
-      return 0;
+      return;
     }
     this.store.stats.add(HITS, 1);
     this.touch(p);
-    return p;
   }
 
   /** Record of the key in argument `i`, for changing. */

@@ -20,6 +20,7 @@ import {
 } from "../memory/layout.ts";
 import { Table } from "../structures/table.ts";
 import { LFU_INITIAL, type LfuSettings, lfuAccess, lfuMinutes, lruClock } from "./access.ts";
+import { BlockCopy } from "./block-copy.ts";
 import { Database } from "./database.ts";
 import type { Stats } from "./stats.ts";
 
@@ -55,6 +56,8 @@ export const SET_BACK_MS = 1000;
 
 export class Store {
   readonly heap: Heap;
+  /** The copy of a big string that this thread makes under no lock. */
+  readonly blockCopy: BlockCopy;
   readonly table: Table;
   readonly control: Int32Array;
   readonly shards: number;
@@ -96,6 +99,7 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.heap = options.heap;
+    this.blockCopy = new BlockCopy(options.heap);
     this.control = options.heap.control;
     this.table = new Table(options.heap);
     this.shards = this.control[H_SHARDS] as number;

@@ -34,6 +34,7 @@ import {
 import { KeyList } from "../command/key-specs.ts";
 import type { Session } from "../command/session.ts";
 import type { AfterPart, EachCommand } from "../command/spec.ts";
+import type { BlockCopy } from "../keyspace/block-copy.ts";
 import type { Database } from "../keyspace/database.ts";
 import { errorStatIndex, statIndex } from "../keyspace/stats.ts";
 import { SLOTS } from "../limits.ts";
@@ -100,6 +101,7 @@ export class Dispatcher {
   private readonly waiting: Waiting;
   private readonly counters: LockCounters;
   private readonly work: Work;
+  private readonly copy: BlockCopy;
   private readonly keys: KeyList = new KeyList();
   readonly locks: DispatchLocks;
   readonly times: CallTimes;
@@ -116,6 +118,7 @@ export class Dispatcher {
     this.control = server.store.control;
     this.waiting = waiting;
     this.work = server.store.heap.work;
+    this.copy = server.store.blockCopy;
     this.counters = counters;
     this.locks = new DispatchLocks(server, waiting, counters);
     this.times = new CallTimes(server);
@@ -467,7 +470,30 @@ export class Dispatcher {
     }
     this.keyedRun++;
     locks.taken++;
-    return DONE;
+    return this.copy.isDue ? this.runWithCopy(session, command, args, reply) : DONE;
+  }
+
+  /**
+   * A command with keys was put off for a copy of a big string, which is made now that no lock is
+   * held, or has used one. It was admitted, and it has counted its time; else it begins anew.
+   */
+  private runWithCopy(session: Session, command: Command, args: Args, reply: Reply): number {
+    const { copy, locks, server } = this;
+    const db = server.store.databases[session.db] as Database;
+    let outcome = DONE;
+    while (copy.isWanted) {
+      this.keyedRun--;
+      this.work.settle(command.isBounded);
+      copy.make();
+      this.setScope(session, db);
+      this.findKeys(command, args);
+      locks.wantNone();
+      locks.wantKeys(this.keys, args);
+      outcome = this.runLocked(session, command, db, args, reply, LOCKS_KEYS);
+    }
+    // What was made before a wait for a lock is used after it.
+    if (outcome === DONE || copy.block === 0) copy.finish();
+    return outcome;
   }
 
   private park(shard: number): number {
@@ -513,6 +539,20 @@ export class Dispatcher {
         return DONE;
       }
     }
+    const outcome = this.runLocked(session, command, db, args, reply, lockSet);
+    return this.copy.isDue ? this.runWithCopy(session, command, args, reply) : outcome;
+  }
+
+  /** Takes the locks that are wanted, and runs a command that was admitted. */
+  private runLocked(
+    session: Session,
+    command: Command,
+    db: Database,
+    args: Args,
+    reply: Reply,
+    lockSet: number,
+  ): number {
+    const { server, locks } = this;
     const failed = locks.acquire();
     if (failed >= 0) return this.park(failed);
     if ((command.flagBits & FLAG_WRITE) !== 0 && server.controlIsBehind()) {

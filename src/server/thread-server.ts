@@ -534,6 +534,7 @@ export class ThreadServer implements Server {
     this.blocked.look();
     this.takeMail();
     this.clientMemory.evict();
+    this.store.blockCopy.tick();
     if (this.isCronPaused) return false;
     this.memory.tick();
     const hasGarbage = this.house.freeGarbage(true);

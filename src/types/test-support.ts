@@ -65,6 +65,8 @@ export class TestStore {
   plainArguments = false;
   readonly #keys = new KeyList();
   readonly #held: HeldPiece[] = [];
+  /** Called while a command that was put off holds no lock: before its copy is made, and after. */
+  whileUnlocked: () => void = () => {};
   /** Of this thread and the one beside it. */
   readonly #hosts: readonly PoolHost[];
 
@@ -119,7 +121,7 @@ export class TestStore {
     this.#fillArgs(words.map((word) => (typeof word === "string" ? latin1Bytes(word) : word)));
     const command = this.commands.resolve(args, 0);
     assert(command !== null, `no command ${String(words[0])}`);
-    if (command.takes(args.count)) this.#run(command);
+    if (command.takes(args.count)) this.#runToEnd(command);
     else reply.error(wrongArity(command.name));
     this.#dropArgs();
     return this.#takeReply();
@@ -146,6 +148,18 @@ export class TestStore {
 
   check(): void {
     checkStore(this.store);
+  }
+
+  #runToEnd(command: Command): void {
+    const { blockCopy } = this.store;
+    this.#run(command);
+    while (blockCopy.isWanted) {
+      this.whileUnlocked();
+      blockCopy.make();
+      this.whileUnlocked();
+      this.#run(command);
+    }
+    blockCopy.finish();
   }
 
   #run(command: Command): void {

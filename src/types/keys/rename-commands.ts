@@ -7,10 +7,12 @@
  */
 
 import type { Args } from "../../base/args.ts";
-import { copyWords, equalBytes } from "../../base/bytes.ts";
+import { copyLong, copyWords, equalBytes } from "../../base/bytes.ts";
 import type { CommandSpec } from "../../command/spec.ts";
 import { bigStart, makeBigBlock } from "../../keyspace/big-block.ts";
+import { NO_MEMORY, PUT_OFF, WRITTEN } from "../../keyspace/block-copy.ts";
 import type { Database } from "../../keyspace/database.ts";
+import type { Heap } from "../../memory/heap.ts";
 import { CHUNK_SHIFT } from "../../memory/layout.ts";
 import {
   DB_OUT_OF_RANGE,
@@ -78,7 +80,10 @@ function moveRecord(
   return true;
 }
 
-/** As `moveRecord`, but leaves record `p` where it is. The copy was never used. */
+/**
+ * As `moveRecord`, but leaves record `p` where it is. The copy was never used. One of the outcomes
+ * of keyspace/block-copy: a big string is copied while no lock is held.
+ */
 function copyRecord(
   args: Args,
   from: Database,
@@ -86,33 +91,43 @@ function copyRecord(
   to: Database,
   j: number,
   old: number,
-): boolean {
-  const { heap } = from.store;
+): number {
+  const { heap, blockCopy } = from.store;
   const kind = from.kindOf(p);
   const length = from.valueLength(p);
   const expiry = from.expiryOf(p);
   if (kind !== STRING_BIG) {
     const q = to.write(args, j, old, kind, length, expiry);
-    if (q === 0) return false;
+    if (q === 0) return NO_MEMORY;
     copyValue(from, p, to, q);
     to.setAccess(q, to.store.newAccess);
-    return true;
+    return WRITTEN;
   }
-  const block = makeBigBlock(heap, length);
-  if (block === 0) return false;
   const source = from.bigBlockOf(p);
-  const start = bigStart(source);
-  const bytes = (heap.u8[source >>> CHUNK_SHIFT] as Uint8Array).subarray(start, start + length);
-  heap.work.copied(length);
-  (heap.u8[block >>> CHUNK_SHIFT] as Uint8Array).set(bytes, bigStart(block));
+  const isMade = blockCopy.fits(source, length, length);
+  if (!isMade && blockCopy.want(source, length, length, length)) return PUT_OFF;
+  const block = isMade ? blockCopy.block : copyBlock(heap, source, length);
+  if (block === 0) return NO_MEMORY;
   const q = to.write(args, j, old, kind, length, expiry);
   if (q === 0) {
-    heap.freeLarge(block);
-    return false;
+    if (!isMade) heap.freeLarge(block);
+    return NO_MEMORY;
   }
+  if (isMade) blockCopy.take();
   to.adoptBig(args, j, q, block);
   to.setAccess(q, to.store.newAccess);
-  return true;
+  return WRITTEN;
+}
+
+/** A copy of a big string, made under the locks; 0 when memory is out. */
+function copyBlock(heap: Heap, source: number, length: number): number {
+  const block = makeBigBlock(heap, length);
+  if (block === 0) return 0;
+  const from = heap.u8[source >>> CHUNK_SHIFT] as Uint8Array;
+  heap.work.copied(length);
+  const to = heap.u8[block >>> CHUNK_SHIFT] as Uint8Array;
+  copyLong(to, bigStart(block), from, bigStart(source), length);
+  return block;
 }
 
 /** True if the key was renamed or keeps its name. False if it was not, which has been answered. */
@@ -232,13 +247,17 @@ export const COPY: CommandSpec = {
       reply.error(SAME_OBJECT);
       return;
     }
-    const p = db.findRead(args, 1);
+    const p = db.find(args, 1);
     const old = p === 0 ? 0 : to.findWrite(args, 2);
-    if (p === 0 || (old !== 0 && !isReplacing)) {
+    const isCopied = p !== 0 && (old === 0 || isReplacing);
+    const outcome = isCopied ? copyRecord(args, db, p, to, 2, old) : WRITTEN;
+    if (outcome === PUT_OFF) return;
+    db.noteRead(p);
+    if (!isCopied) {
       reply.integer(0);
       return;
     }
-    if (!copyRecord(args, db, p, to, 2, old)) {
+    if (outcome === NO_MEMORY) {
       reply.error(OOM);
       return;
     }

@@ -7,6 +7,7 @@ import type { Args } from "../../base/args.ts";
 import { copyLong, copyShort } from "../../base/bytes.ts";
 import { int64, int64ToNumber } from "../../base/int64.ts";
 import type { CommandSpec } from "../../command/spec.ts";
+import { NO_MEMORY, PUT_OFF, WRITTEN } from "../../keyspace/block-copy.ts";
 import type { Database } from "../../keyspace/database.ts";
 import { NO_EXPIRY_MS } from "../../keyspace/database.ts";
 import {
@@ -44,10 +45,10 @@ export const APPEND: CommandSpec = {
     const old = db.findWrite(args, 1);
     const appended = args.length(2);
     let total = appended;
-    let isDone: boolean;
+    let outcome: number;
     if (old === 0) {
       // Redis: what makes the key may be stored as a number, and its length is not checked.
-      isDone = setString(db, args, 1, 2, old, NO_EXPIRY_MS);
+      outcome = setString(db, args, 1, 2, old, NO_EXPIRY_MS) ? WRITTEN : NO_MEMORY;
     } else {
       if (!isString(db, old)) {
         reply.error(WRONGTYPE);
@@ -59,10 +60,11 @@ export const APPEND: CommandSpec = {
         reply.error(STRING_TOO_LONG);
         return;
       }
-      isDone = stretch(db, args, 1, old, length, total);
-      if (isDone) put(db, args, 2, length);
+      outcome = stretch(db, args, 1, old, length, length, total);
+      if (outcome === PUT_OFF) return;
+      if (outcome === WRITTEN) put(db, args, 2, length);
     }
-    if (!isDone) {
+    if (outcome === NO_MEMORY) {
       reply.error(OOM);
       return;
     }
@@ -109,12 +111,11 @@ function setRange(
     return;
   }
   const total = Math.max(length, end);
-  if (!stretch(db, args, 1, old, length, total)) {
+  const outcome = stretch(db, args, 1, old, length, Math.max(length, offset), total);
+  if (outcome === PUT_OFF) return;
+  if (outcome === NO_MEMORY) {
     reply.error(OOM);
     return;
-  }
-  if (offset > length) {
-    stretched.source.fill(0, stretched.start + length, stretched.start + offset);
   }
   put(db, args, 3, offset);
   db.changed("setrange", args, 1);
