@@ -34,9 +34,10 @@ const LOCK_VISITS_MAX = 4096;
 const LOCK_MOVES_MAX = 512;
 
 const VALUE_MAX = 200_000;
+const APPENDED = 64;
 const VALUES = Buffer.alloc(VALUE_MAX, "0123456789abcdef");
-/** APPEND to a string over 64 KiB copies it when it outgrows its block; see docs/limits.md. */
-const LOCK_COPIES_MAX = VALUE_MAX;
+/** The longest string that is no block of its own, and what is appended to it. */
+const LOCK_COPIES_MAX = 65_536 + APPENDED;
 
 /** Bytes of a value, by the phase: small ones, large ones, or all sizes with equal weight. */
 function sizeOf(phase: number, random: Random): number {
@@ -49,7 +50,7 @@ function writeWords(key: string, size: number, random: Random): Argument[] {
   const value = VALUES.subarray(0, size);
   const draw = random.below(20);
   if (draw === 0) return ["MSET", key, value, `${key}:twin`, value.subarray(0, size >> 2)];
-  if (draw === 1) return ["APPEND", key, value.subarray(0, 64)];
+  if (draw === 1) return ["APPEND", key, value.subarray(0, APPENDED)];
   if (draw === 2) return ["DEL", key];
   return ["SET", key, value, "EX", 1000 + random.below(100_000)];
 }
