@@ -4,6 +4,7 @@
  */
 import { Cluster, Redis } from "ioredis";
 import { GENERATOR_REQUESTS_MAX, generate } from "../generator.ts";
+import { withNodeMap } from "../node-map.ts";
 import type { BenchCommand, Options } from "../options.ts";
 import { type CpuReading, cpuBetweenNs, readCpu } from "../process-stats.ts";
 import { runRedisBenchmark } from "../redis-benchmark.ts";
@@ -88,23 +89,31 @@ async function ownRun(way: Way, job: Job, round: number): Promise<Run> {
   return { requests: load.answered, perSecond: load.perSecond };
 }
 
+/** The same keys both ways: the plain port is shown to it as a cluster behind one port. */
 async function redisBenchmarkRun(way: Way, job: Job): Promise<Run> {
   const { options } = job;
-  const keys = options.keys[0] as number;
-  const cluster = way.name === "owners";
-  const run = runRedisBenchmark({
-    port: way.ports[0] as number,
-    command: job.command,
-    requests: job.requests,
-    pipeline: job.pipeline,
-    connections: options.connections,
-    keys: cluster ? Math.max(1, Math.round(keys / SLOTS)) : keys,
-    valueBytes: options.values[0] as number,
-    cluster,
-    threads: job.owners,
-    cores: job.cores,
-  });
-  return { requests: job.requests, perSecond: await countedRate(way, job, run) };
+  const first = way.ports[0] as number;
+  const run = (port: number): Promise<number> =>
+    countedRate(
+      way,
+      job,
+      runRedisBenchmark({
+        port,
+        command: job.command,
+        requests: job.requests,
+        pipeline: job.pipeline,
+        connections: options.connections,
+        keys: Math.max(1, Math.round((options.keys[0] as number) / SLOTS)),
+        valueBytes: options.values[0] as number,
+        cluster: true,
+        threads: job.owners,
+        cores: job.cores,
+      }),
+    );
+  const perSecond = await (way.name === "owners"
+    ? run(first)
+    : withNodeMap(first, job.owners, run));
+  return { requests: job.requests, perSecond };
 }
 
 /** Many calls in flight on one ioredis client, for the wanted time. */

@@ -1,11 +1,11 @@
 /**
  * Row `owners`: the plain port against the shard-owner ports of the same process, under the own
- * generator (the very same keys both ways), redis-benchmark and ioredis.
+ * generator, redis-benchmark and ioredis, each with the same keys both ways.
  *
  * redis-benchmark --cluster starts a thread per node and then ends on a tick of a quarter of a
- * second, so its rates are read from the server's call counters while it runs, and the plain run
- * gets as many threads. Its cluster keys carry a slot tag: the range of the number in them is
- * divided by the slots, which makes about as many different keys as on the plain port.
+ * second, so its rates are read from the server's call counters while it runs. Its keys carry a
+ * slot tag: the range of the number in them is divided by the slots, which makes about as many
+ * different keys as asked for.
  *
  * With --subject redis-server a cluster of real nodes stands for the owner ports and one more
  * redis-server for the plain port; that run checks the bench and says nothing else.
@@ -32,7 +32,7 @@ export interface OwnersResult {
 
 /**
  * Both ways once, to warm them up and, for redis-benchmark, to fix the number of requests. Its
- * keys on the owner ports are its own, so the first SET also makes what GET then finds.
+ * keys are its own, so the first SET also makes what GET then finds.
  */
 async function warmUp(client: OwnersClient, ways: readonly Way[], job: Job): Promise<Job> {
   const { seconds } = job.options;
