@@ -34,11 +34,18 @@ export type LockResult = {
   parked: number;
   /** Most times that others got the lock while one starved. */
   overtaken: number;
+  /** Times the lock was had, and a thread slept. */
+  taken: number;
+  sleeps: number;
 };
+
+export function newResult(): LockResult {
+  return { steps: 0, gaveUp: 0, granted: 0, parked: 0, overtaken: 0, taken: 0, sleeps: 0 };
+}
 
 class LockWorld {
   readonly words: Int32Array = new Int32Array(new SharedArrayBuffer(WORDS * 4));
-  readonly result: LockResult = { steps: 0, gaveUp: 0, granted: 0, parked: 0, overtaken: 0 };
+  readonly result: LockResult = newResult();
   readonly machine: Machine;
   /** Threads whose mark no release has returned yet. */
   readonly unrung: Set<number> = new Set();
@@ -145,5 +152,7 @@ export function runLock(given: LockCase): LockResult {
   world.machine.run();
   world.check();
   world.result.steps = world.machine.steps;
+  world.result.sleeps = world.machine.sleeps;
+  world.result.taken = world.taken;
   return world.result;
 }

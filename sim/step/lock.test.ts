@@ -9,7 +9,7 @@ import { LOCK_LINE_WORDS, LOCK_PARKED, LOCK_STARVING } from "../../src/memory/la
 import { FREE, GRANTED } from "../../src/memory/lock.ts";
 import { isLong } from "../../test/support/environment.ts";
 import { seedText, testSeed } from "../../test/support/random.ts";
-import { type LockResult, type Part, runLock } from "./lock-steps.ts";
+import { type LockResult, newResult, type Part, runLock } from "./lock-steps.ts";
 import type { Fault } from "./machine.ts";
 import { everyOrder, randomScheduler } from "./schedulers.ts";
 
@@ -34,6 +34,9 @@ for (const [name, parts, preemptions] of SMALL) {
   });
 }
 
+const STARVING = LOCK_LINE_WORDS + LOCK_STARVING;
+const WORD = LOCK_LINE_WORDS;
+
 const MIXED: readonly Part[] = [
   { kind: "take", times: 6, holdMs: 0.2 },
   { kind: "take", times: 4, patienceMs: 1, holdMs: 0.1 },
@@ -45,20 +48,28 @@ const MIXED: readonly Part[] = [
 const SEEDS = isLong ? 20_000 : 600;
 
 /** Adds up what many seeds did, so that a test can tell that all came to pass. */
-function runSeeds(parts: readonly Part[], first: number, count: number): LockResult {
-  const sum = { steps: 0, gaveUp: 0, granted: 0, parked: 0, overtaken: 0 };
+function runSeeds(
+  parts: readonly Part[],
+  first: number,
+  count: number,
+  broken?: Fault,
+): LockResult {
+  const sum = newResult();
   for (let seed = first; seed < first + count; seed++) {
     try {
       const scheduler = randomScheduler(seed);
-      const fault: Fault = ({ kind, index, a }) => {
+      const fault: Fault = (access) => {
+        const { kind, index, a } = access;
         const isGrant = kind === "store" && index === LOCK_LINE_WORDS && a === GRANTED;
         if (isGrant) sum.granted++;
-        return undefined;
+        return broken?.(access);
       };
       const result = runLock({ parts, scheduler, fault });
       sum.steps += result.steps;
       sum.gaveUp += result.gaveUp;
       sum.parked += result.parked;
+      sum.taken += result.taken;
+      sum.sleeps += result.sleeps;
       sum.overtaken = Math.max(sum.overtaken, result.overtaken);
     } catch (e) {
       console.error(seedText(seed));
@@ -82,14 +93,36 @@ test("a thread that starves is overtaken a few times at most, however the other 
   assert.ok(overtaken <= 2, `it was overtaken ${overtaken} times`);
 });
 
+const SHORT_SEEDS = 20;
+/** 0.06 are needed, where threads are stopped at one access in fifty. */
+const SLEEPS_MAX = 0.1;
+
+/** Sleeps for each time that the lock is had by one of four threads that hold it shortly. */
+function sleepsOf(fault?: Fault): number {
+  const parts: Part[] = [1, 2, 3, 4].map(() => ({ kind: "take", times: 25 }));
+  let sleeps = 0;
+  for (let seed = 0; seed < SHORT_SEEDS; seed++) {
+    const scheduler = randomScheduler(seed, { stickiness: 0.98, pauses: 0.001 });
+    const result = runLock({ parts, scheduler, ...(fault && { fault }) });
+    assert.equal(result.taken, 100);
+    sleeps += result.sleeps;
+  }
+  return sleeps / (100 * SHORT_SEEDS);
+}
+
+test("a lock that is held shortly is shared with little sleep, and handed over it is not", () => {
+  assert.ok(sleepsOf() < SLEEPS_MAX, `${sleepsOf()} sleeps each time`);
+  const handedOver: Fault = ({ kind, index }) =>
+    kind === "read" && index === STARVING ? { answer: 1 } : undefined;
+  assert.ok(sleepsOf(handedOver) > SLEEPS_MAX, "a lock that grants always is not found out");
+});
+
 const LEAVING: readonly Part[] = [
   { kind: "take", times: 8, holdMs: 0.3 },
   { kind: "take", times: 8, patienceMs: 0.4 },
   { kind: "take", times: 8, patienceMs: 0.5, holdMs: 0.1 },
 ];
 const PARKING: readonly Part[] = [PARK, PARK, PARK, TAKE].map((part) => ({ ...part, times: 4 }));
-const STARVING = LOCK_LINE_WORDS + LOCK_STARVING;
-const WORD = LOCK_LINE_WORDS;
 
 const CANARIES: readonly (readonly [string, readonly Part[], Fault])[] = [
   [

@@ -118,6 +118,7 @@ export class StepThread {
       if (target[index] !== value) return 0;
       this.sleep = new SleepingWord(target, index, this.machine.nowMs + timeoutMs);
       this.machine.sleepers.push(this);
+      this.machine.sleeps++;
       throw PAUSE;
     });
   }
@@ -152,6 +153,8 @@ const STEPS_MAX = 20_000;
 export class Machine {
   nowMs = 0;
   steps = 0;
+  /** How often a thread fell asleep. */
+  sleeps = 0;
   readonly threads: StepThread[];
   /** In the order in which they fell asleep. */
   readonly sleepers: StepThread[] = [];

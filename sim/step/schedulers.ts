@@ -11,10 +11,14 @@ const STICKINESS = [0, 0.5, 0.8, 0.95];
 const PAUSES = [0, 0.01, 0.1];
 const PAUSE_MS = [0.05, 0.35, 5];
 
-export function randomScheduler(seed: number | string): Scheduler {
+/** `given` is the chance by which a thread goes on, and that time passes. */
+export function randomScheduler(
+  seed: number | string,
+  given?: { readonly stickiness: number; readonly pauses: number },
+): Scheduler {
   const random = new Random(seed);
-  const stickiness = random.pick(STICKINESS);
-  const pauses = random.pick(PAUSES);
+  const stickiness = given?.stickiness ?? random.pick(STICKINESS);
+  const pauses = given?.pauses ?? random.pick(PAUSES);
   return {
     choose: (options, isForced) => {
       if (!isForced && random.chance(stickiness)) return 0;
