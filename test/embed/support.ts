@@ -13,6 +13,9 @@ export type Task = {
   readonly words?: Int32Array;
 };
 
+/** The strings that "append-pieces" appends to. */
+export const APPENDED: readonly string[] = ["first", "second"];
+
 /** A worker that hangs is a failure, not a test that never ends. */
 const LIMIT_MS = 120_000;
 

@@ -7,9 +7,10 @@ import { open, type Store } from "../../src/index.ts";
 import { H_SHARDS, shardRow } from "../../src/memory/layout.ts";
 import { release, tryAcquire } from "../../src/memory/lock.ts";
 import { ringBell } from "../../src/server/bell.ts";
+import { checkPieces, piece } from "../support/pieces.ts";
 import { Random } from "../support/random.ts";
 import { Checker } from "./calls.ts";
-import { resultOf, startWorker, type Task } from "./support.ts";
+import { APPENDED, resultOf, startWorker, type Task } from "./support.ts";
 
 const task = workerData as Task;
 const { count = 0, seed = 0 } = task;
@@ -121,6 +122,33 @@ async function listen(): Promise<void> {
   Atomics.notify(words, 0);
 }
 
+/** Appends so many pieces of its own to each of two strings that others append to. */
+function appendPieces(store: Store): void {
+  const random = new Random(seed);
+  meet();
+  for (let n = 0; n < count; n++) {
+    for (const key of APPENDED) {
+      store.append(key, piece(key, seed, n));
+      if (!random.chance(0.05)) continue;
+      checkPieces(store.get(key) ?? "", key);
+      // Pinned by nobody, moved by everybody.
+      store.call("COPY", key, `{${key}}copy:${seed}`, "REPLACE");
+    }
+  }
+  post("appended");
+}
+
+/** Copies a long string for as long as it lives, which is most of what it does. */
+function copyForEver(store: Store): void {
+  const length = Number(store.call("STRLEN", "long"));
+  for (;;) {
+    store.call("COPY", "long", "copy", "REPLACE");
+    store.call("SETRANGE", "copy", length + 100_000, "behind a gap");
+    Atomics.add(words, 0, 1);
+    Atomics.notify(words, 0);
+  }
+}
+
 /** Waits, by its event loop, until the database is empty. */
 function watchSize(store: Store): void {
   Atomics.store(words, 0, 1);
@@ -171,6 +199,10 @@ async function main(): Promise<void> {
       return check(open({ handle: task.handle }));
     case "idle":
       return idle();
+    case "append-pieces":
+      return appendPieces(open({ handle: task.handle }));
+    case "copy-for-ever":
+      return copyForEver(open({ handle: task.handle }));
     case "open-and-close":
       return openAndClose();
     case "watch-size":
