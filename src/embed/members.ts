@@ -6,7 +6,8 @@
  *   2  1 while a call runs                              3  as 1, of a thread known to have ended
  *   4  state of its starving count                      5  number of its lock (locks.ts)
  *   6  units of memory that its request has reserved
- *   7  block of a big string that its request has pinned for a copy
+ *   7..31  blocks of big strings that it has pinned; what is more than there is room for would stay
+ *          pinned if the thread ended, and with it what it takes
  *
  * A thread may end at any instruction. Whoever buries its handle first takes the row over, so that
  * no two do, and that of a burier who ends as well falls to the next.
@@ -53,7 +54,7 @@ export class Members {
 
   free(row: number): void {
     const at = row * ROW_WORDS;
-    for (let word = NODE_THREAD; word <= PINNED; word++) this.words[at + word] = 0;
+    for (let word = NODE_THREAD; word < ROW_WORDS; word++) this.words[at + word] = 0;
     Atomics.store(this.words, at + THREAD, 0);
   }
 
@@ -106,14 +107,9 @@ export class Members {
     return Atomics.exchange(this.words, row * ROW_WORDS + RESERVED, 0);
   }
 
-  /** Index of the word for the block that is pinned. */
-  pinnedWord(row: number): number {
-    return row * ROW_WORDS + PINNED;
-  }
-
-  /** The block that is pinned, or 0; from now on it is the caller's to unpin. */
-  takePinned(row: number): number {
-    return Atomics.exchange(this.words, row * ROW_WORDS + PINNED, 0);
+  /** The words for blocks that are pinned; see keyspace/big-block. */
+  pinned(row: number): Int32Array {
+    return this.words.subarray(row * ROW_WORDS + PINNED, (row + 1) * ROW_WORDS);
   }
 
   setStarving(row: number, lock: number, state: number): void {

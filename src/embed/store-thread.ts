@@ -25,7 +25,7 @@ import {
 } from "../env/system.ts";
 import { hasEnded, nodeThread, onWorkerEnd, ownThread } from "../env/thread-life.ts";
 import { systemUsage, type Usage } from "../env/usage.ts";
-import { freeLooseOf, unpin } from "../keyspace/big-block.ts";
+import { freeLooseOf, unpinAllOf } from "../keyspace/big-block.ts";
 import { disownGarbage, freeGarbageSlice } from "../keyspace/garbage.ts";
 import { statIndex } from "../keyspace/stats.ts";
 import { HANDLES_MAX, REPLY_BYTES_MAX, SPAN_BYTES } from "../limits.ts";
@@ -205,8 +205,7 @@ export class StoreThread implements ThreadHost {
     for (const entry of state.settings) server.applyControl(entry);
     server.takeControl();
     server.keepAll(false);
-    const { words } = this.members;
-    server.store.blockCopy.ledger = { words, at: this.members.pinnedWord(row) };
+    server.store.heap.pinned = this.members.pinned(row);
     return server;
   }
 
@@ -425,9 +424,7 @@ export class StoreThread implements ThreadHost {
     Atomics.sub(this.control, H_RESERVED_UNITS, this.members.takeReserved(row));
     const { heap } = server.store;
     freeLooseOf(heap, row);
-    const pinned = this.members.takePinned(row);
-    // Its chunk may be newer than what this thread knows; `freeLooseOf` has seen to that.
-    if (pinned !== 0) unpin(heap, pinned);
+    unpinAllOf(heap, this.members.pinned(row));
     return disownGarbage(server.store, row);
   }
 
@@ -463,6 +460,8 @@ export class StoreThread implements ThreadHost {
     ringBell(this.bells, this.row);
     this.bus.close();
     server.store.blockCopy.drop();
+    // The row will be another handle's.
+    server.store.heap.pinned = null;
     server.store.heap.pool.forget();
     this.forgetViews();
     const isLast = leave(control, members, this.row);

@@ -15,6 +15,7 @@ import {
   makeBigBlock,
   pin,
   unpin,
+  unpinAllOf,
 } from "./big-block.ts";
 
 function oneHeap(): Heap {
@@ -89,5 +90,28 @@ test("a block that its record let go of lives until the last pin is taken off", 
   assert.ok(isPinned(heap, block));
   assert.ok(unitsUsed(heap) > 0);
   unpin(heap, block);
+  assert.equal(unitsUsed(heap), 0);
+});
+
+test("pins are written down, as far as there is room, for whoever buries their thread", () => {
+  const heap = oneHeap();
+  const blocks = [1, 2, 3].map(() => makeBigBlock(heap, 100_000));
+  const [a = 0, b = 0, c = 0] = blocks;
+  const words = new Int32Array(3);
+  heap.pinned = words;
+  for (const block of [a, b, a, c]) pin(heap, block);
+  assert.deepEqual([...words], [a, b, a]);
+  unpin(heap, a);
+  assert.deepEqual([...words], [0, b, a]);
+  unpin(heap, c);
+  assert.equal(isPinned(heap, c), false, "this one was not written down");
+  for (const block of [a, b]) {
+    const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
+    Atomics.or(m, (block & UNIT_MASK) << 1, BIG_BLOCK_ORPHAN);
+  }
+  heap.pinned = null;
+  unpinAllOf(heap, words);
+  assert.deepEqual([...words], [0, 0, 0]);
+  heap.freeLarge(c);
   assert.equal(unitsUsed(heap), 0);
 });

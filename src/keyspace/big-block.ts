@@ -19,9 +19,6 @@ const LOOSE = 0x4c5b0000;
 /** One more than a span: what is smaller comes from a shard's own pages. */
 const UNITS_MIN = SPAN_BYTES / UNIT_BYTES + 1;
 
-/** Where it is written which block a thread has pinned, should it end in the middle. */
-export type PinLedger = { readonly words: Int32Array; readonly at: number };
-
 export const BIG_BLOCK_ORPHAN: number = 1 << 30;
 export const BIG_BLOCK_PINS: number = BIG_BLOCK_ORPHAN - 1;
 
@@ -64,8 +61,16 @@ export function bigStart(block: number): number {
   return ((block & UNIT_MASK) << 3) + BIG_HEADER_BYTES;
 }
 
-/** Keeps the block alive and unchanged until `unpin`. Its record's shard is locked. */
+/**
+ * Keeps the block alive and unchanged until `unpin`. Its record's shard is locked. Where threads may
+ * be terminated it is written down in `heap.pinned`, as far as there is room.
+ */
 export function pin(heap: Heap, block: number): void {
+  const { pinned } = heap;
+  if (pinned !== null) {
+    const at = pinned.indexOf(0);
+    if (at >= 0) pinned[at] = block;
+  }
   Atomics.add(heap.i32[block >>> CHUNK_SHIFT] as Int32Array, (block & UNIT_MASK) << 1, 1);
 }
 
@@ -80,11 +85,25 @@ export function isOrphan(heap: Heap, block: number): boolean {
   return (Atomics.load(m, (block & UNIT_MASK) << 1) & BIG_BLOCK_ORPHAN) !== 0;
 }
 
-/** Undoes one `pin`, and takes it out of the ledger that it stands in; needs no lock. */
-export function unpin(heap: Heap, block: number, ledger: PinLedger | null = null): void {
+/** Undoes one `pin` of this thread; needs no lock. */
+export function unpin(heap: Heap, block: number): void {
   const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
+  const { pinned } = heap;
+  const at = pinned === null ? -1 : pinned.indexOf(block);
   // A thread is terminated where it calls or repeats something, so not between these two.
-  if (ledger !== null) ledger.words[ledger.at] = 0;
+  if (pinned !== null && at >= 0) pinned[at] = 0;
   const before = Atomics.sub(m, (block & UNIT_MASK) << 1, 1);
   if (before === (BIG_BLOCK_ORPHAN | 1)) heap.freeLarge(block);
+}
+
+/** Undoes the pins that a thread which has ended had written down. */
+export function unpinAllOf(heap: Heap, pinned: Int32Array): void {
+  heap.pool.sync();
+  for (let at = 0; at < pinned.length; at++) {
+    const block = Atomics.exchange(pinned, at, 0);
+    if (block === 0) continue;
+    const m = heap.i32[block >>> CHUNK_SHIFT] as Int32Array;
+    const before = Atomics.sub(m, (block & UNIT_MASK) << 1, 1);
+    if (before === (BIG_BLOCK_ORPHAN | 1)) heap.freeLarge(block);
+  }
 }

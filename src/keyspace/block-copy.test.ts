@@ -72,10 +72,10 @@ test("it is somebody's at every moment, and given back unless it is taken", () =
   const w = new World();
   const { heap, copy, block } = w;
   const words = new Int32Array(2);
-  copy.ledger = { words, at: 1 };
+  heap.pinned = words;
   const before = w.used;
   copy.want(block, LENGTH, LENGTH, LENGTH);
-  assert.deepEqual([...words], [0, block], "who buries this thread finds the pin");
+  assert.deepEqual([...words], [block, 0], "who buries this thread finds the pin");
   copy.make();
   const to = copy.block;
   const m = heap.i32[to >>> CHUNK_SHIFT] as Int32Array;

@@ -20,15 +20,7 @@ import { assert } from "../base/assert.ts";
 import { copyLong } from "../base/bytes.ts";
 import type { Heap } from "../memory/heap.ts";
 import { CHUNK_SHIFT } from "../memory/layout.ts";
-import {
-  bigCapacity,
-  bigStart,
-  isOrphan,
-  makeBigBlock,
-  type PinLedger,
-  pin,
-  unpin,
-} from "./big-block.ts";
+import { bigCapacity, bigStart, isOrphan, makeBigBlock, pin, unpin } from "./big-block.ts";
 
 /** What a handler says that may need a copy. */
 export const WRITTEN = 0;
@@ -46,7 +38,6 @@ export class BlockCopy {
   isDue = false;
   /** A command was put off. */
   isWanted = false;
-  ledger: PinLedger | null = null;
   private readonly heap: Heap;
   private isMade = false;
   /** The block that is copied, pinned; 0 if there is none and the copy only begins with zeros. */
@@ -103,11 +94,7 @@ export class BlockCopy {
       return false;
     }
     this.from = from;
-    if (from !== 0) {
-      const { ledger } = this;
-      if (ledger !== null) Atomics.store(ledger.words, ledger.at, from);
-      pin(this.heap, from);
-    }
+    if (from !== 0) pin(this.heap, from);
     this.length = length;
     this.total = total;
     this.most = most;
@@ -162,7 +149,7 @@ export class BlockCopy {
     this.from = 0;
     this.to = 0;
     if (to !== 0) heap.freeLarge(to);
-    if (from !== 0) unpin(heap, from, this.ledger);
+    if (from !== 0) unpin(heap, from);
   }
 
   /** Many times a second: drops what nobody has used since the last time but one. */

@@ -111,6 +111,8 @@ export class Heap {
   readonly u8: Uint8Array[];
   readonly view: DataView[];
   readonly work: Work = new Work();
+  /** Words for the blocks that this thread has pinned; null where no thread ends alone. */
+  pinned: Int32Array | null = null;
   /** Units that this thread has ever allocated, as an int32 that wraps: only differences count. */
   allocatedUnits = 0;
   /** Null unless checked mode is on. */

@@ -61,15 +61,16 @@ test("threads append to the same strings at once, and no byte is lost", async ()
   await store.close();
 });
 
-test(`a worker is terminated while it copies, ${ROUNDS} times, and nothing stays pinned`, async (t) => {
+/** Returns how often it broke the store. */
+async function terminate(task: string, rounds: number): Promise<number> {
   const seed = testSeed(22);
   const random = new Random(seed);
   let broken = 0;
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     const store = open({ memoryChunk: "64mb", shards: 4, enableDebugCommand: "yes" });
     store.set("long", Buffer.alloc(LONG_BYTES, "long"));
     const words = newWords(2);
-    const worker = startWorker({ name: "copy-for-ever", handle: store.handle, words });
+    const worker = startWorker({ name: task, handle: store.handle, words });
     await wordReaches(words, 0, 1 + random.below(4));
     await worker.terminate();
     try {
@@ -84,6 +85,13 @@ test(`a worker is terminated while it copies, ${ROUNDS} times, and nothing stays
     }
     await store.close();
   }
-  t.diagnostic(`${broken} of ${ROUNDS} rounds broke the store`);
-  assert.ok(broken < ROUNDS / 2, "most of the time it copies, and holds no lock");
-});
+  return broken;
+}
+
+for (const task of ["copy-for-ever", "read-for-ever"]) {
+  test(`${task} is terminated ${ROUNDS} times, and nothing stays pinned`, async (t) => {
+    const broken = await terminate(task, ROUNDS);
+    t.diagnostic(`${broken} of ${ROUNDS} rounds broke the store`);
+    assert.ok(broken < ROUNDS / 2, "most of the time it copies, and holds no lock");
+  });
+}

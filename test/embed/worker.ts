@@ -149,6 +149,16 @@ function copyForEver(store: Store): void {
   }
 }
 
+/** Reads a long string for as long as it lives: it is pinned for most of the time. */
+function readForEver(store: Store): void {
+  for (;;) {
+    store.getBuffer("long");
+    store.call("MGET", "long", "none", "long");
+    Atomics.add(words, 0, 1);
+    Atomics.notify(words, 0);
+  }
+}
+
 /** Waits, by its event loop, until the database is empty. */
 function watchSize(store: Store): void {
   Atomics.store(words, 0, 1);
@@ -203,6 +213,8 @@ async function main(): Promise<void> {
       return appendPieces(open({ handle: task.handle }));
     case "copy-for-ever":
       return copyForEver(open({ handle: task.handle }));
+    case "read-for-ever":
+      return readForEver(open({ handle: task.handle }));
     case "open-and-close":
       return openAndClose();
     case "watch-size":
