@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { H_SPANS_LIMIT, H_SPANS_USED } from "../../src/memory/layout.ts";
 import { requestText } from "../../src/protocol/test-request.ts";
 import {
   type TestClient,
@@ -255,6 +256,25 @@ describe("memory", () => {
     assert.match(w.client.call("APPEND", "k", "y"), /^-OOM /);
     assert.equal(w.copies, 1, "what is refused is not copied");
     w.expectSound();
+  });
+
+  test("where only holes are left a copy is refused, and small strings still grow", () => {
+    const w = new World();
+    const many = Array.from({ length: 6000 }, (_, i) => `{k}${i}`);
+    for (const key of many) w.client.call("SET", key, "v".repeat(1000));
+    w.client.call("DEL", ...many.filter((_, i) => i % 3 !== 0));
+    const control = new Int32Array(w.server.host.shared.control);
+    control[H_SPANS_LIMIT] = control[H_SPANS_USED] as number;
+    const before = w.used;
+    assert.match(w.client.call("APPEND", "k", "x"), /^-OOM /);
+    assert.match(w.client.call("SETRANGE", "{k}0", "100000", "x"), /^-OOM /);
+    assert.equal(w.copies, 2);
+    assert.equal(w.used, before);
+    assert.equal(w.client.call("APPEND", "{k}0", "x"), ":1001\r\n");
+    assert.equal(w.client.call("STRLEN", "k"), `:${SIZE}\r\n`);
+    w.expectSound();
+    control[H_SPANS_LIMIT] = 0;
+    assert.equal(w.client.call("APPEND", "k", "x"), LONGER);
   });
 
   test("COPY of a string over two shards", () => {

@@ -138,6 +138,13 @@ describe("what is done under one lock", () => {
     assert.equal(copied("SET", "k".repeat(1000), "v"), 1000);
     assert.equal(copied("SET", "big", "v".repeat(BIG_STRING_BYTES + 1)), 3);
     assert.equal(copied("GET", "big"), 0);
+    // What comes on top is the key, in a record with a long value.
+    const huge = "v".repeat(3_000_000);
+    client.call("SET", "huge", huge);
+    assert.equal(copied("APPEND", "huge", "w".repeat(60_000)), 60_004, "moved under no lock");
+    assert.equal(copied("SETRANGE", "huge", "6000000", "x".repeat(100)), 104, "behind a gap");
+    assert.equal(copied("SETRANGE", "none", "3000000", "x".repeat(100)), 104, "behind nothing");
+    assert.equal(copied("SETRANGE", "none", "3060000", "x".repeat(100)), 59_900 + 100, "in place");
     // Documented as taking as long as they are given to do.
     assert.equal(copied("MGET", "b", "b", "b"), 0);
     assert.equal(copied("COPY", "b", "a"), 0);
