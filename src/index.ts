@@ -1,6 +1,9 @@
 /**
- * The package as an application imports it: the embedded store.
+ * The package as an application imports it: the embedded store. The reference goes into its
+ * declarations, which speak of Buffer: since TypeScript 6 no types are taken up unless somebody
+ * names them, and a Buffer that nobody knows counts as any, without a word under skipLibCheck.
  */
+/// <reference types="node" preserve="true" />
 import type { CommandTable } from "./command/lookup.ts";
 import { serverCommands } from "./commands.ts";
 import { StoreBroken, StoreError } from "./embed/errors.ts";
@@ -9,6 +12,7 @@ import { openStore } from "./embed/open.ts";
 import type { Database, Store } from "./embed/store.ts";
 import type { ExpiryOptions, GetexOptions, Pairs, SetOptions } from "./embed/string-methods.ts";
 import type {
+  EvictionPolicy,
   ListenAddress,
   ListenOptions,
   OpenOptions,
@@ -34,6 +38,7 @@ export function open(options: OpenOptions = {}): Store {
 export type {
   CopyOptions,
   Database,
+  EvictionPolicy,
   ExpireCondition,
   ExpiryOptions,
   GetexOptions,

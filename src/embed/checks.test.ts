@@ -9,7 +9,7 @@ import { runInNewContext } from "node:vm";
 import { open, type Store } from "../index.ts";
 import { kindOf } from "./checks.ts";
 import { optionNames } from "./options.ts";
-import type { StoreOptions } from "./types.ts";
+import type { EvictionPolicy, StoreOptions } from "./types.ts";
 
 let store: Store;
 /** The store as a caller without types has it. */
@@ -363,4 +363,28 @@ const TYPED: Record<keyof StoreOptions, true> = {
 
 test("every option that is taken has a type", () => {
   assert.deepEqual(Object.keys(TYPED).sort(), optionNames().sort());
+});
+
+/** As above. */
+const POLICIES: Record<EvictionPolicy, true> = {
+  "allkeys-lfu": true,
+  "allkeys-lru": true,
+  "allkeys-random": true,
+  noeviction: true,
+  "volatile-lfu": true,
+  "volatile-lru": true,
+  "volatile-random": true,
+  "volatile-ttl": true,
+};
+
+test("the type of maxmemoryPolicy has the words of the directive", () => {
+  const wrong = { maxmemoryPolicy: "lru" as EvictionPolicy };
+  assert.throws(
+    () => open(wrong),
+    ({ message }: Error) => {
+      const [, words = ""] = /one of the following: (.*)$/.exec(message) ?? [];
+      assert.deepEqual(words.split(", ").sort(), Object.keys(POLICIES).sort());
+      return true;
+    },
+  );
 });

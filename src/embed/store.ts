@@ -98,7 +98,8 @@ export class Store extends Database {
 
   /**
    * Closes this handle and what it listens on. The last handle of a store that is closed frees its
-   * memory. Calls on a closed handle throw.
+   * memory. Calls on a closed handle throw. It is closed when this returns, or where it listens,
+   * when the promise is fulfilled: clients are answered first.
    */
   close(): Promise<void> {
     this.closing ??= this.closeAll();

@@ -10,12 +10,22 @@ export type Word = Text | number | bigint;
 
 export type OptionValue = string | number | boolean;
 
+/** Which keys go at `maxmemory`; "noeviction", the default, refuses writes instead. */
+export type EvictionPolicy =
+  | "noeviction"
+  | "allkeys-lru"
+  | "allkeys-lfu"
+  | "allkeys-random"
+  | "volatile-lru"
+  | "volatile-lfu"
+  | "volatile-random"
+  | "volatile-ttl";
+
 /** Directives in camelCase, with the values and units of redis.conf; yes and no may be booleans. */
 export type StoreOptions = {
   /** Bytes for data ("256mb"); beyond it `maxmemoryPolicy` decides. 0 or nothing: no bound. */
   maxmemory?: OptionValue | undefined;
-  /** What is evicted when `maxmemory` is reached; "noeviction" refuses writes instead. */
-  maxmemoryPolicy?: string | undefined;
+  maxmemoryPolicy?: EvictionPolicy | undefined;
   maxmemorySamples?: number | undefined;
   /** Databases that `db` and SELECT can reach; 16 if not said. */
   databases?: number | undefined;
@@ -31,8 +41,8 @@ export type StoreOptions = {
   timeout?: number | undefined;
   /** False lets `listen` serve clients of other hosts; there is no password. */
   protectedMode?: boolean | "yes" | "no" | undefined;
-  /** DEBUG: "yes", "no", or "local". */
-  enableDebugCommand?: string | undefined;
+  /** Whether DEBUG is served; "local": to connections of this machine, of which a handle is one. */
+  enableDebugCommand?: boolean | "yes" | "no" | "local" | undefined;
 } & { [name in OtherOption]?: OptionValue | undefined };
 
 /** Further directives that the embedded store takes. */

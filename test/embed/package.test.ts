@@ -47,6 +47,10 @@ async function main(): Promise<void> {
   const handle: StoreHandle = store.handle;
   // @ts-expect-error: keys are text or bytes.
   if (Math.random() > 2) store.get(1);
+  // @ts-expect-error: a Buffer is one, not any.
+  if (Math.random() > 2) JSON.parse(store.getBuffer("k"));
+  // @ts-expect-error: there is no such policy.
+  if (Math.random() > 2) open({ maxmemoryPolicy: "lru" });
   // @ts-expect-error: names of options are in upper case.
   if (Math.random() > 2) store.set("k", "v", { ex: 1 });
   // @ts-expect-error: there is no such option; maxmemory is meant.
@@ -96,7 +100,8 @@ const TSCONFIG = {
     module: "nodenext",
     moduleResolution: "nodenext",
     lib: ["es2023", "esnext.disposable"],
-    types: ["node"],
+    // The default since TypeScript 6. The declarations themselves name the types that they need.
+    types: [],
     outDir: "out",
   },
   files: ["consumer.ts"],
