@@ -104,7 +104,8 @@ describe("a start that cannot be", needsOurs(), () => {
       assert.match(await refusal(["--port", "auto", ...args]), new RegExp(name));
     }
     const conf = file("redis.conf", "port auto\ndaemonize yes\nsupervised systemd\n");
-    const places = /redis\.conf line 2: daemonize: .* yet; \S+redis\.conf line 3: supervised: /;
+    const places =
+      /redis\.conf line 2: daemonize: .* yet \(.*\); \S+redis\.conf line 3: supervised: /;
     assert.match(await refusal([conf]), places);
   });
 

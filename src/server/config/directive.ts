@@ -63,6 +63,8 @@ export type Directive = {
   hidden?: true;
   /** A secret: neither logs nor error texts show the value. */
   sensitive?: true;
+  /** Of one that is not supported yet: what to do until then. A refused start says it. */
+  instead?: string;
   summary: string;
   /** How we differ from Redis. */
   differs?: string;

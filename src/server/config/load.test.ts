@@ -230,7 +230,8 @@ describe("what is refused, with its place", () => {
     started({ ...aof, env: { ZEROHOP_APPENDONLY: "no", ZEROHOP_SAVE: "" } });
     refused(
       { argv: ["--cluster-enabled", "Yes"] },
-      "command line: cluster-enabled: 'yes' is not supported yet",
+      "command line: cluster-enabled: 'yes' is not supported yet " +
+        "(shard-owners shows one process as a cluster)",
     );
     refused(
       { argv: ["--slaveof", "a", "1"] },
@@ -239,13 +240,22 @@ describe("what is refused, with its place", () => {
     started({ argv: ["--slaveof", "no", "one"] });
     refused(
       { env: { ZEROHOP_REQUIREPASS: "secret" } },
-      "environment ZEROHOP_REQUIREPASS: requirepass: not supported yet",
+      "environment ZEROHOP_REQUIREPASS: requirepass: not supported yet " +
+        "(bind and protected-mode say who may connect)",
     );
     refused(withFile("user default on"), "r.conf line 1: user: not supported yet");
     refused(withFile("loadmodule x.so"), "r.conf line 1: loadmodule: not supported yet");
     refused(
       withFile("user a on\nuser b on\nrequirepass x"),
-      "r.conf line 2: user: not supported yet; r.conf line 3: requirepass: not supported yet",
+      "r.conf line 2: user: not supported yet; r.conf line 3: requirepass: not supported yet " +
+        "(bind and protected-mode say who may connect)",
+    );
+    refused(
+      withFile("daemonize yes\nsupervised auto"),
+      "r.conf line 1: daemonize: 'yes' is not supported yet " +
+        "(--daemonize no runs in the foreground); " +
+        "r.conf line 2: supervised: 'auto' is not supported yet " +
+        "(--supervised no does for systemd with Type=simple)",
     );
   });
 

@@ -103,7 +103,10 @@ function finish(state: State): Outcome {
   for (const [name, place] of places) {
     const named = findDirective(name);
     const reason = named === undefined ? NOT_YET : refusal(named.row, config.text(name));
-    if (reason !== null) refused.push(`${place}: ${name}: ${reason}`);
+    if (reason === null) continue;
+    const instead = named?.row.instead;
+    const hint = instead === undefined ? "" : ` (${instead})`;
+    refused.push(`${place}: ${name}: ${reason}${hint}`);
   }
   return refused.length === 0 ? null : refused.join("; ");
 }

@@ -38,6 +38,7 @@ export const CLUSTER: readonly Directive[] = [
     default: "no",
     set: "fixed",
     support: "default",
+    instead: "shard-owners shows one process as a cluster",
     summary: "Makes the process a node of a Redis Cluster.",
   },
   {

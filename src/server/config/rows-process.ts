@@ -102,6 +102,7 @@ export const PROCESS: readonly Directive[] = [
     default: "no",
     set: "fixed",
     support: "default",
+    instead: "--daemonize no runs in the foreground",
     summary: "Runs in the background.",
   },
   {
@@ -110,6 +111,7 @@ export const PROCESS: readonly Directive[] = [
     default: "no",
     set: "fixed",
     support: "default",
+    instead: "--supervised no does for systemd with Type=simple",
     summary: "Tells a supervisor when the server is ready.",
   },
   {

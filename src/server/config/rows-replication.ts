@@ -21,6 +21,7 @@ export const SECURITY: readonly Directive[] = [
     set: "live",
     support: "default",
     sensitive: true,
+    instead: "bind and protected-mode say who may connect",
     summary: "Password of the default user.",
   },
   {
