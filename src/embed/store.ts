@@ -1,6 +1,7 @@
 /**
  * The embedded store as an application sees it: an open handle, and views of its databases.
  */
+import { unixUrl } from "../env/unix-path.ts";
 import { Caller } from "./caller.ts";
 import { checkOptions, checkPlace, kindOf, optionKinds } from "./checks.ts";
 import { StoreError } from "./errors.ts";
@@ -91,7 +92,7 @@ export class Store extends Database {
       permissions: config.unixsocketPerm,
     });
     const { address: host, port } = await listener.open();
-    if (path !== "") return { host: "", port, path, url: `unix:${path}` };
+    if (path !== "") return { host: "", port, path, url: unixUrl(path) };
     const shown = host.includes(":") ? `[${host}]` : host;
     return { host, port, url: `redis://${shown}:${port}` };
   }

@@ -118,6 +118,6 @@ export type ListenAddress = {
   readonly port: number;
   /** Of a unix socket only. */
   readonly path?: string;
-  /** redis://host:port or unix:path, as clients take it. */
+  /** redis://host:port or unix:///path, as clients take it. */
   readonly url: string;
 };

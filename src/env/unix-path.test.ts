@@ -12,7 +12,13 @@ import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, describe, test } from "node:test";
-import { makeWayForSocket } from "./unix-path.ts";
+import { makeWayForSocket, unixUrl } from "./unix-path.ts";
+
+test("the address of a unix socket is absolute, and that of an URL", () => {
+  assert.equal(unixUrl("/run/a.sock"), "unix:///run/a.sock");
+  assert.equal(unixUrl("/run/a b?.sock"), "unix:///run/a%20b%3F.sock");
+  assert.equal(unixUrl("a.sock"), unixUrl(path.resolve("a.sock")));
+});
 
 describe("the path of a unix socket", () => {
   let folder = "";

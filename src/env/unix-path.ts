@@ -6,6 +6,12 @@
  */
 import { lstatSync, statSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** The address of a socket as clients take it: absolute, and with nothing before the path. */
+export function unixUrl(path: string): string {
+  return `unix://${pathToFileURL(path).pathname}`;
+}
 
 /** Removes a socket that an earlier server has left. Rejects when none can be made there. */
 export async function makeWayForSocket(path: string): Promise<void> {

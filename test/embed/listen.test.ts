@@ -4,6 +4,8 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { describe, test } from "node:test";
+import { Redis } from "ioredis";
+import { createClient } from "redis";
 import { open, type Store } from "../../src/index.ts";
 import { needs, requireTool } from "../support/environment.ts";
 import { until } from "../support/owners.ts";
@@ -140,9 +142,15 @@ describe("listen", () => {
     const place = path.join(folder, "store.sock");
     const store = newStore();
     const address = await store.listen({ path: place });
-    assert.deepEqual(address, { host: "", port: 0, path: place, url: `unix:${place}` });
+    assert.deepEqual(address, { host: "", port: 0, path: place, url: `unix://${place}` });
     const client = await RespClient.connect({ path: place });
     assert.equal(await said(client, "SET", "k", "v"), "+OK");
+    const ioredis = new Redis(address.url);
+    assert.equal(await ioredis.get("k"), "v");
+    ioredis.disconnect();
+    const nodeRedis = await createClient({ url: address.url }).connect();
+    assert.equal(await nodeRedis.get("k"), "v");
+    await nodeRedis.close();
     await assert.rejects(store.listen({ path: place }), {
       code: "LISTEN",
       message: `LISTEN ${place}: Address already in use`,
