@@ -269,6 +269,7 @@ export class KeyMethods {
     return this.caller.reply(OBJECT, false, ["FREQ", key]) as number | null;
   }
 
+  /** How many refer to the value; null without a key. */
   objectRefcount(key: Text): number | null {
     return this.caller.reply(OBJECT, false, ["REFCOUNT", key]) as number | null;
   }

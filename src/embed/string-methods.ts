@@ -68,6 +68,7 @@ export type GetexOptions = ExpiryOptions & {
 export type Pairs = Readonly<Record<string, Text>> | Iterable<readonly [Text, Text]>;
 
 export class StringMethods extends KeyMethods {
+  /** The value, or null without a key. */
   get(key: Text): string | null {
     const { caller } = this;
     caller.begin(GET);
@@ -76,6 +77,7 @@ export class StringMethods extends KeyMethods {
     return caller.reader.text();
   }
 
+  /** As `get`, with the bytes as they are. */
   getBuffer(key: Text): Buffer | null {
     const { caller } = this;
     caller.begin(GET);
@@ -84,9 +86,11 @@ export class StringMethods extends KeyMethods {
     return caller.reader.buffer();
   }
 
-  /** "OK", or null if NX or XX did not hold; with GET, the old value or null. */
+  /** With GET: the old value, or null. */
   set(key: Text, value: Text, options: SetOptions & { GET: true }): string | null;
+  /** "OK", or null if NX or XX did not hold. */
   set(key: Text, value: Text, options?: SetOptions & { GET?: false | undefined }): "OK" | null;
+  /** "OK", or null if NX or XX did not hold; with GET, the old value or null. */
   set(key: Text, value: Text, options?: SetOptions): string | null;
   set(key: Text, value: Text, options?: SetOptions): string | null {
     const { caller } = this;
@@ -112,10 +116,12 @@ export class StringMethods extends KeyMethods {
     return this.caller.integer(SETNX, key, value) === 1;
   }
 
+  /** SET with EX. */
   setex(key: Text, seconds: number, value: Text): "OK" {
     return this.caller.reply(SETEX, false, [key, seconds, value]) as "OK";
   }
 
+  /** SET with PX. */
   psetex(key: Text, milliseconds: number, value: Text): "OK" {
     return this.caller.reply(PSETEX, false, [key, milliseconds, value]) as "OK";
   }
@@ -166,18 +172,22 @@ export class StringMethods extends KeyMethods {
     return this.caller.reply(MSETNX, false, pairWords(pairs)) === 1;
   }
 
+  /** Adds 1 to a whole number, 0 without a key. The new value is a bigint from 2^53 on. */
   incr(key: Text): number | bigint {
     return this.caller.integer(INCR, key);
   }
 
+  /** Takes 1 from it, as `incr`. */
   decr(key: Text): number | bigint {
     return this.caller.integer(DECR, key);
   }
 
+  /** Adds to a whole number, as `incr`. */
   incrby(key: Text, increment: number | bigint): number | bigint {
     return this.caller.integer(INCRBY, key, increment);
   }
 
+  /** Takes from a whole number, as `incr`. */
   decrby(key: Text, decrement: number | bigint): number | bigint {
     return this.caller.integer(DECRBY, key, decrement);
   }
