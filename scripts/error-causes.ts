@@ -103,6 +103,7 @@ export const CAUSES: readonly ErrorCause[] = [
     "`EXPIRE` and its kin: one of them.",
   ],
   ["ERR invalid cursor", "`SCAN` with a cursor that is no number."],
+  ["ERR NOVALUES option can only be used in HSCAN", "`SCAN` with `NOVALUES`."],
   [
     "ERR An LFU maxmemory policy is not selected, access frequency not tracked.",
     "`OBJECT FREQ` under a policy without frequencies.",

@@ -107,8 +107,6 @@ export function schotter(
   return canvas.text();
 }
 
-const CITY_COLUMNS = 80;
-const CITY_ROWS = 20;
 /** Foreground and background of the sky and of three distances. */
 const SHADES = ["0;97;107m", "0;37;47m", "0;90;100m", "0;30;40m"];
 const BLOCK = " ";
@@ -118,34 +116,35 @@ function cell(shade: number): string {
   return `${ESCAPE}${SHADES[shade]}${BLOCK}${ESCAPE}0m`;
 }
 
-/** Rows of houses, the nearest dark and with lit windows. */
-export function city(random: RandomSource): string {
-  const shades = new Uint8Array(CITY_COLUMNS * CITY_ROWS);
+/** Rows of houses, the nearest dark and with lit windows; so many columns and rows of text. */
+export function city(random: RandomSource, columns: number, rows: number): string {
+  const picture: Picture = { shades: new Uint8Array(columns * rows), columns, rows };
   for (let distance = 1; distance < SHADES.length; distance++) {
     let from = -random.below(6);
-    while (from < CITY_COLUMNS) {
+    while (from < columns) {
       const width = 6 + random.below(10);
-      const height = Math.floor(CITY_ROWS * (1 - distance * 0.25)) - 1 + random.below(4);
-      house(shades, { from, width, height, distance });
+      const height = Math.floor(rows * (1 - distance * 0.25)) - 1 + random.below(4);
+      house(picture, { from, width, height: Math.min(height, rows), distance });
       from += width + random.below(8);
     }
   }
   let text = "";
-  for (let y = 0; y < CITY_ROWS; y++) {
-    for (let x = 0; x < CITY_COLUMNS; x++) text += cell(shades[y * CITY_COLUMNS + x] as number);
+  for (let y = 0; y < rows; y++) {
+    for (let x = 0; x < columns; x++) text += cell(picture.shades[y * columns + x] as number);
     text += "\n";
   }
   return text;
 }
 
+type Picture = { shades: Uint8Array; columns: number; rows: number };
 type House = { from: number; width: number; height: number; distance: number };
 
-function house(shades: Uint8Array, { from, width, height, distance }: House): void {
+function house({ shades, columns, rows }: Picture, { from, width, height, distance }: House): void {
   const isNear = distance === SHADES.length - 1;
-  for (let y = CITY_ROWS - height; y < CITY_ROWS; y++) {
-    for (let x = Math.max(from, 0); x < Math.min(from + width, CITY_COLUMNS); x++) {
-      const isWindow = isNear && (x - from) % 4 === 2 && (CITY_ROWS - y) % 3 === 2;
-      shades[y * CITY_COLUMNS + x] = isWindow ? 1 : distance;
+  for (let y = rows - height; y < rows; y++) {
+    for (let x = Math.max(from, 0); x < Math.min(from + width, columns); x++) {
+      const isWindow = isNear && (x - from) % 4 === 2 && (rows - y) % 3 === 2;
+      shades[y * columns + x] = isWindow ? 1 : distance;
     }
   }
 }

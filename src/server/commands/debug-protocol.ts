@@ -15,7 +15,10 @@ const WRONG_TYPE =
 const FUZZ_ROUNDS = 100_000;
 const FUZZ_LENGTH_MAX = 32;
 
-/** A value of each type of the protocol; an attribute and a push come before an ordinary reply. */
+/**
+ * A value of each type of the protocol; an attribute comes before an ordinary reply, and a push
+ * behind it, as whatever is pushed while a command runs.
+ */
 const SAMPLES: Readonly<Record<string, (reply: Reply) => void>> = {
   string: (reply) => reply.text("Hello World"),
   integer: (reply) => reply.integer(12345),
@@ -52,10 +55,10 @@ const SAMPLES: Readonly<Record<string, (reply: Reply) => void>> = {
       reply.error("ERR RESP2 is not supported by this command");
       return;
     }
+    reply.text("Some real reply following the push reply");
     reply.push(2);
     reply.text("server-cpu-usage");
     reply.integer(42);
-    reply.text("Some real reply following the push reply");
   },
   verbatim: (reply) => reply.verbatim("This is a verbatim\nstring", "txt"),
   true: (reply) => reply.boolean(true),

@@ -97,6 +97,21 @@ describe("DEBUG", () => {
     assert.deepEqual(slept, [500, 10, 9223372036854000]);
   });
 
+  test("PROTOCOL pushes behind the reply of the command, and in RESP3 only", () => {
+    const client = new TestServer().connect();
+    assert.equal(
+      client.say("DEBUG PROTOCOL push"),
+      "-ERR RESP2 is not supported by this command\r\n",
+    );
+    client.say("HELLO 3");
+    assert.equal(
+      client.say("DEBUG PROTOCOL push"),
+      "$40\r\nSome real reply following the push reply\r\n" +
+        ">2\r\n$16\r\nserver-cpu-usage\r\n:42\r\n",
+    );
+    assert.equal(client.say("PING"), "+PONG\r\n");
+  });
+
   test("STRINGMATCH-LEN matches a pattern", () => {
     const client = new TestServer().connect();
     assert.equal(client.say("DEBUG STRINGMATCH-LEN a*c abc"), ":1\r\n");

@@ -35,7 +35,13 @@ function pictureOrReply(session: Session, args: Args, reply: Reply): string | nu
     const picture = schotter(random, columns, perRow, perColumn);
     return `${picture}\nGeorg Nees - schotter, plotter on paper, 1968. `;
   }
-  if (version === 6) return `${city(random)}\nA city at night. `;
+  if (version === 6) {
+    const columns = sizeOrReply(args, OPTIONS_AT, 80, 1000, reply);
+    if (Number.isNaN(columns)) return null;
+    const rows = sizeOrReply(args, OPTIONS_AT + 1, 20, 1000, reply);
+    if (Number.isNaN(rows)) return null;
+    return `${city(random, columns, rows)}\nA city at night. `;
+  }
   return "";
 }
 

@@ -118,12 +118,24 @@ describe("LOLWUT", () => {
     assert.equal(rows.length, 8);
     for (const row of rows) assert.match(row, /^(?:\xe2[\xa0-\xa3][\x80-\xbf]){20}$/);
     assert.equal(client.text("LOLWUT version 5 5000").split("\n")[0]?.length, 3000);
-    assert.equal(client.text("LOLWUT VERSION 6").split("\n").length, 20 + 3);
+    for (const [call, columns, height] of [
+      ["LOLWUT VERSION 6", 80, 20],
+      ["LOLWUT VERSION 6 30", 30, 20],
+      ["LOLWUT version 6 7 3", 7, 3],
+      ["LOLWUT VERSION 6 1 1", 1, 1],
+      ["LOLWUT VERSION 6 -5 0", 1, 1],
+      ["LOLWUT VERSION 6 2000 2", 1000, 2],
+      ["LOLWUT VERSION 6 1 2000", 1, 1000],
+    ] as const) {
+      const city = client.text(call).split("\n");
+      assert.equal(city.length, height + 3, call);
+      for (const row of city.slice(0, height)) assert.equal(row.split("m ").length, columns + 1);
+    }
   });
 
   test("takes numbers only", () => {
     const error = "-ERR value is not an integer or out of range\r\n";
-    for (const rest of ["x", "5 x", "5 1 x", "5 1 1 x"]) {
+    for (const rest of ["x", "5 x", "5 1 x", "5 1 1 x", "6 x", "6 1 x"]) {
       assert.equal(client.say(`LOLWUT VERSION ${rest}`), error);
     }
     assert.match(client.say("LOLWUT VERSION 5 -1 0 0"), /^\$/);

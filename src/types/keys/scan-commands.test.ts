@@ -201,9 +201,16 @@ test("errors of SCAN are Redis's", () => {
     ["MATCH"],
     ["TYPE"],
     ["FOO", "bar"],
-    ["COUNT", "5", "NOVALUES"],
+    ["MATCH", "NOVALUES", "TYPE"],
   ]) {
     assert.equal(t.call("SCAN", "0", ...words), syntax, words.join(" "));
+  }
+  for (const words of [["NOVALUES"], ["COUNT", "5", "novalues"], ["NoValues", "FOO"]]) {
+    assert.equal(
+      t.call("SCAN", "0", ...words),
+      "-ERR NOVALUES option can only be used in HSCAN\r\n",
+      words.join(" "),
+    );
   }
   assert.equal(t.call("SCAN", "0", "COUNT", "x"), notInteger);
   assert.equal(t.call("SCAN", "0", "COUNT", "9223372036854775808"), notInteger);

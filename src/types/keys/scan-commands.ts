@@ -66,6 +66,8 @@ function scanOptions(args: Args): ScanOptions | string {
       options.glob = globOf(args, i + 1);
     } else if (hasValue && args.is(i, "TYPE")) {
       options.type = cString(args.lower(i + 1));
+    } else if (args.is(i, "NOVALUES")) {
+      return "ERR NOVALUES option can only be used in HSCAN";
     } else {
       return SYNTAX_ERROR;
     }
