@@ -78,8 +78,8 @@ export type Session = {
 
 /** What a command that waits for something to happen says of its waiting. */
 export type Block = {
-  /** Until when, unix ms; 0 if for ever. */
-  readonly untilMs: number;
+  /** For how long; 0 if for ever. */
+  readonly forMs: number;
   /** Writes the answer for when nothing has happened: at that time, or after CLIENT UNBLOCK. */
   timedOut(reply: Reply): void;
 };
@@ -107,8 +107,8 @@ export type Server = {
   /** Applies changes here and on every other thread before the next command anywhere. */
   publishConfig(changes: Change[]): void;
   resetStats(): void;
-  /** CLIENT PAUSE until `endMs`, of all commands or those that write; holds for the next anywhere. */
-  pauseClients(endMs: number, isAll: boolean): void;
+  /** CLIENT PAUSE for `ms`, of all commands or those that write; holds for the next anywhere. */
+  pauseClients(ms: number, isAll: boolean): void;
   unpauseClients(): void;
   /** Bytes that clients take, of all threads. */
   clientBytes(): number;

@@ -8,7 +8,7 @@ export type Clock = {
   unixMs: number;
   /** Reads the clock into `unixMs`. */
   refresh(): void;
-  /** Milliseconds of a clock that never goes back, with a fraction. */
+  /** Milliseconds of a clock that never goes back, with a fraction; the same in all threads. */
   monotonicMs(): number;
   /** Unix time in microseconds, read now. */
   unixUsec(): number;

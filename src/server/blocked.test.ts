@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { requestText } from "../protocol/test-request.ts";
 import { UNBLOCK_BY_TIMEOUT } from "./client-table.ts";
-import { type TestClient, TestServer, type TestServerOptions } from "./test-server.ts";
+import { START_MS, type TestClient, TestServer, type TestServerOptions } from "./test-server.ts";
 
 const UNBLOCKED = "-UNBLOCKED client unblocked via CLIENT UNBLOCK\r\n";
 
@@ -85,6 +85,19 @@ describe("WAIT and WAITAOF", () => {
     ["WAIT 1", ":0\r\n"],
     ["WAITAOF 0 1", "*2\r\n:0\r\n:0\r\n"],
   ] as const) {
+    for (const shift of [-3_600_000, 3_600_000]) {
+      test(`${command} does where the system's clock is set by ${shift} ms`, () => {
+        const w = world();
+        w.a.say(`${command} 100`);
+        w.server.setClock(START_MS + shift);
+        pass(w, 99);
+        assert.equal(taken(w.a), "");
+        pass(w, 1);
+        assert.equal(taken(w.a), answer);
+        assert.deepEqual(counts(w.b), ["0", "0"]);
+      });
+    }
+
     test(`${command} waits until its time is up`, () => {
       const w = world();
       assert.equal(w.a.say(`${command} 100`), "");

@@ -19,7 +19,8 @@ const UNBLOCKED = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
 const BLOCKED = statIndex("blocked_clients");
 const TIMED = statIndex("clients_in_timeout_table");
 
-type Entry = { readonly block: Block; cancelTimer: () => void };
+/** The end is one of the monotonic clock: the system's may be set meanwhile. */
+type Entry = { readonly block: Block; readonly endMs: number; cancelTimer: () => void };
 
 function noTimer(): void {}
 
@@ -34,10 +35,11 @@ export class BlockedSessions {
   /** The command under way, of this session, waits. */
   add(session: ClientSession, block: Block): void {
     const { server } = this;
-    const entry: Entry = { block, cancelTimer: noTimer };
+    const endMs = server.store.clock.monotonicMs() + block.forMs;
+    const entry: Entry = { block, endMs, cancelTimer: noTimer };
     this.entries.set(session, entry);
     server.clients.setBlocked(session.row, session.id);
-    if (block.untilMs > 0) {
+    if (block.forMs > 0) {
       server.stats.add(TIMED, 1);
       this.arm(session, entry);
     }
@@ -52,12 +54,12 @@ export class BlockedSessions {
     this.entries.delete(session);
     entry.cancelTimer();
     server.clients.takeUnblock(session.row);
-    if (entry.block.untilMs > 0) server.stats.add(TIMED, -1);
+    if (entry.block.forMs > 0) server.stats.add(TIMED, -1);
     server.stats.add(BLOCKED, -1);
   }
 
   private arm(session: ClientSession, entry: Entry): void {
-    const ms = entry.block.untilMs - this.server.store.clock.unixMs;
+    const ms = entry.endMs - this.server.store.clock.monotonicMs();
     const run = (): void => this.timeIsUp(session, entry);
     entry.cancelTimer = this.server.after(Math.min(Math.max(ms, 1), TIMER_MS_MAX), run);
   }
@@ -65,8 +67,8 @@ export class BlockedSessions {
   private timeIsUp(session: ClientSession, entry: Entry): void {
     const { server } = this;
     server.dispatcher.readClock();
-    // The timer's clock is another one, and a long time is waited for in parts.
-    if (server.store.clock.unixMs < entry.block.untilMs) this.arm(session, entry);
+    // Timers are of whole milliseconds, and a long time is waited for in parts.
+    if (server.store.clock.monotonicMs() < entry.endMs) this.arm(session, entry);
     else this.answer(session, entry.block);
   }
 

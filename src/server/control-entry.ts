@@ -10,6 +10,7 @@ export type ControlEntry =
   | { kind: "oom-score"; before: number | null }
   /** Statistics were set to zero. */
   | { kind: "stats-reset" }
+  /** Times of the monotonic clock, which is the same in all threads. */
   | { kind: "pause"; nowMs: number; endMs: number; isAll: boolean }
   | { kind: "unpause" }
   /** So many sessions of a thread run MONITOR. */

@@ -1,7 +1,8 @@
 /**
  * CLIENT PAUSE as one thread knows it: until when, what of, and the sessions here that wait for its
  * end. Every thread is told of each change in the same order, by the control log, with the time at
- * which it was made; so all come to the same state whatever their own clocks say.
+ * which it was made; so all come to the same state whenever they are told. Times are of the
+ * monotonic clock: where the system's is set meanwhile, a pause ends neither early nor late.
  *
  * While it lasts no key expires or is evicted: what is past its time is hidden and stays.
  */
@@ -38,9 +39,9 @@ export class Pause {
     return { endMs: this.isOn ? this.endMs : 0, isAll: this.isAll };
   }
 
-  /** True if its time has passed and nobody has ended it. */
+  /** True if the time of one that is on has passed. */
   isOver(nowMs: number): boolean {
-    return this.isOn && nowMs >= this.endMs;
+    return nowMs >= this.endMs;
   }
 
   holds(command: Command): boolean {

@@ -158,6 +158,7 @@ export class TestServer {
   /** Called whenever a thread waits for a lock. */
   onWait: () => void = () => {};
   #connections = 0;
+  #monotonicMs = 1000;
   #waitedMs = 0;
 
   constructor(options: TestServerOptions = {}) {
@@ -165,7 +166,7 @@ export class TestServer {
     this.clock = {
       unixMs: START_MS,
       refresh: () => {},
-      monotonicMs: () => this.clock.unixMs,
+      monotonicMs: () => this.#monotonicMs,
       unixUsec: () => this.clock.unixMs * 1000,
     };
     this.config = new Config(testConfigHost(2));
@@ -254,6 +255,12 @@ export class TestServer {
 
   advance(ms: number): void {
     this.clock.unixMs += ms;
+    this.#monotonicMs += ms;
+  }
+
+  /** Somebody sets the system's clock. */
+  setClock(unixMs: number): void {
+    this.clock.unixMs = unixMs;
   }
 
   /** What threads do once a second. */

@@ -258,7 +258,7 @@ export class ThreadServer implements Server {
   /** What the control log came to: entries that bring a thread that comes late to the same state. */
   settings(): ControlEntry[] {
     const { config, monitors, pause, house } = this;
-    const nowMs = this.store.clock.unixMs;
+    const nowMs = this.store.clock.monotonicMs();
     return [
       { kind: "config", changes: config.changes() },
       { kind: "active-expire", on: house.isExpiring },
@@ -285,8 +285,9 @@ export class ThreadServer implements Server {
     this.isAttentive = this.monitors.isOn || this.clientMemory.isLimited;
   }
 
-  pauseClients(endMs: number, isAll: boolean): void {
-    const nowMs = this.store.clock.unixMs;
+  pauseClients(ms: number, isAll: boolean): void {
+    const nowMs = this.store.clock.monotonicMs();
+    const endMs = ms === 0 ? 0 : nowMs + ms;
     this.controlLog.publish({ kind: "pause", nowMs, endMs, isAll });
   }
 
@@ -302,9 +303,13 @@ export class ThreadServer implements Server {
     if (this.pause.hasWaiting) this.host.soon(() => this.pause.release());
   }
 
+  private endPauseIfOver(): void {
+    if (this.pause.isOn && this.pause.isOver(this.store.clock.monotonicMs())) this.endPause();
+  }
+
   /** True if a command must wait for the end of a pause. */
   isPaused(command: Command): boolean {
-    if (this.pause.isOver(this.store.clock.unixMs)) this.endPause();
+    this.endPauseIfOver();
     return this.pause.holds(command);
   }
 
@@ -529,7 +534,7 @@ export class ThreadServer implements Server {
     if (this.controlIsBehind()) this.takeControl();
     // A release may have missed a mark that was set in the same moment.
     if (this.parkedSessions.length > 0) this.resumeParked();
-    if (this.pause.isOver(this.store.clock.unixMs)) this.endPause();
+    this.endPauseIfOver();
     this.closeKilled();
     this.blocked.look();
     this.takeMail();

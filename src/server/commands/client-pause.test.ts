@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type TestClient, TestServer, type TestServerOptions } from "../test-server.ts";
+import { START_MS, type TestClient, TestServer, type TestServerOptions } from "../test-server.ts";
 
 type World = { server: TestServer; a: TestClient; b: TestClient; c: TestClient };
 
@@ -55,6 +55,21 @@ describe("CLIENT PAUSE WRITE", () => {
     assert.deepEqual([w.b.link.sent, w.c.link.sent], ["+OK\r\n", ":2\r\n"]);
     assert.equal(blocked(w.a), "0");
   });
+
+  for (const shift of [-3_600_000, 3_600_000]) {
+    test(`ends in its time where the system's clock is set by ${shift} ms`, () => {
+      const w = world();
+      w.a.say("CLIENT PAUSE 100 WRITE");
+      w.b.say("SET k 1");
+      w.c.say("INCR k");
+      w.server.setClock(START_MS + shift);
+      advance(w, 99);
+      assert.equal(w.a.say("SET other 1"), "");
+      advance(w, 1);
+      const sent = [w.a, w.b, w.c].map(({ link }) => link.sent);
+      assert.deepEqual(sent, ["+OK\r\n", "+OK\r\n", ":2\r\n"]);
+    });
+  }
 
   test("is over for a command that comes before any thread has looked", () => {
     const { server, a, b, c } = world();

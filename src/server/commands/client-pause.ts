@@ -17,8 +17,8 @@ import { CLIENT_PAUSE_META, CLIENT_UNBLOCK_META, CLIENT_UNPAUSE_META } from "./s
 /** Position of the first argument behind the two words of the command. */
 const REST = 2;
 
-/** When a pause of argument `i` milliseconds ends, 0 for none as Redis has it; or what is wrong. */
-function endOf(args: Args, i: number, nowMs: number): number | string {
+/** How many milliseconds argument `i` is, 0 for none as Redis has it; or what is wrong. */
+function timeOf(args: Args, i: number, nowMs: number): number | string {
   if (!args.int64(i)) {
     return TIMEOUT_NOT_AN_INTEGER;
   }
@@ -26,7 +26,7 @@ function endOf(args: Args, i: number, nowMs: number): number | string {
   if (hi < 0) return TIMEOUT_NEGATIVE;
   const exact = (BigInt(hi) << 32n) + BigInt(lo);
   if (exact > INT64_MAX - BigInt(nowMs)) return "ERR timeout is out of range";
-  return exact === 0n ? 0 : int64ToNumber(hi, lo) + nowMs;
+  return int64ToNumber(hi, lo);
 }
 
 /** Tells every thread to pause its clients. Returns what is wrong with the call, or null. */
@@ -38,9 +38,9 @@ function pause(session: Session, args: Args): string | null {
     return "ERR CLIENT PAUSE mode must be WRITE or ALL";
   }
   const { server } = session;
-  const end = endOf(args, REST, server.store.clock.unixMs);
-  if (typeof end === "string") return end;
-  server.pauseClients(end, !isWrite);
+  const ms = timeOf(args, REST, server.store.clock.unixMs);
+  if (typeof ms === "string") return ms;
+  server.pauseClients(ms, !isWrite);
   return null;
 }
 

@@ -18,14 +18,15 @@ const NO_APPEND_ONLY_FILE =
   "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.";
 const DIFFERS = "A call of the embedded store does not wait, as if it stood in a transaction.";
 
-/** When a time to wait ends, argument `i` in ms, and 0 for never; null if the error is written. */
-function endOrReply(session: Session, args: Args, i: number, reply: Reply): number | null {
+/** How long to wait, argument `i` in ms, and 0 for ever; null if the error is written. */
+function timeOrReply(session: Session, args: Args, i: number, reply: Reply): number | null {
   if (!int64OrReply(args, i, reply, TIMEOUT_NOT_AN_INTEGER)) return null;
   const { hi, lo } = int64;
+  // Redis: its end as unix time must be an integer of 64 bits.
   fromNumber(session.server.store.clock.unixMs);
   if (hi < 0) reply.error(TIMEOUT_NEGATIVE);
   else if (!addInt64(hi, lo, int64.hi, int64.lo)) reply.error(TIMEOUT_OUT_OF_RANGE);
-  else return hi === 0 && lo === 0 ? 0 : int64ToNumber(int64.hi, int64.lo);
+  else return int64ToNumber(hi, lo);
   return null;
 }
 
@@ -33,11 +34,11 @@ function endOrReply(session: Session, args: Args, i: number, reply: Reply): numb
 function waitFor(
   session: Session,
   areAskedFor: boolean,
-  untilMs: number,
+  forMs: number,
   reply: Reply,
   none: (reply: Reply) => void,
 ): void {
-  if (areAskedFor && session.mayBlock) session.block({ untilMs, timedOut: none });
+  if (areAskedFor && session.mayBlock) session.block({ forMs, timedOut: none });
   else none(reply);
 }
 
@@ -58,8 +59,8 @@ export const WAIT: CommandSpec = {
   run(session, args, reply) {
     if (!int64OrReply(args, 1, reply)) return;
     const areAskedFor = int64.hi > 0 || (int64.hi === 0 && int64.lo !== 0);
-    const untilMs = endOrReply(session, args, 2, reply);
-    if (untilMs !== null) waitFor(session, areAskedFor, untilMs, reply, noReplica);
+    const forMs = timeOrReply(session, args, 2, reply);
+    if (forMs !== null) waitFor(session, areAskedFor, forMs, reply, noReplica);
   },
 };
 
@@ -80,12 +81,12 @@ export const WAITAOF: CommandSpec = {
       return;
     }
     const areAskedFor = int64.hi !== 0 || int64.lo !== 0;
-    const untilMs = endOrReply(session, args, 3, reply);
-    if (untilMs === null) return;
+    const forMs = timeOrReply(session, args, 3, reply);
+    if (forMs === null) return;
     if (lo === 1) {
       reply.error(NO_APPEND_ONLY_FILE);
       return;
     }
-    waitFor(session, areAskedFor, untilMs, reply, noCopy);
+    waitFor(session, areAskedFor, forMs, reply, noCopy);
   },
 };
