@@ -5,7 +5,7 @@ import type { CommandTable } from "../command/lookup.ts";
 import { memoryLimit } from "../env/cgroup.ts";
 import { entropy, randomHex } from "../env/entropy.ts";
 import { isChecked, processFacts } from "../env/process-facts.ts";
-import { makeSharedBuffer, SystemClock, systemWaiting } from "../env/system.ts";
+import { hasAddresses, makeSharedBuffer, SystemClock, systemWaiting } from "../env/system.ts";
 import { HANDLES_MAX, HEAP_SHARE, STORE_RING_BYTES, STORE_SLOW_LOG_BYTES } from "../limits.ts";
 import type { Config } from "../server/config/config.ts";
 import { firstChunk, makeSharedState, type SharedState } from "../server/shared-state.ts";
@@ -49,6 +49,8 @@ function given(options: object, handle: unknown): WholeHandle {
   return asOfNow(handle);
 }
 
+const NO_TABLES = "OOM The system has no memory for the tables of a store";
+
 /**
  * The tables of a store, of which those of connections are as long as `maxclients` says; `clients`
  * is what the caller said of it.
@@ -59,6 +61,7 @@ function tablesOf(
   unixMs: number,
   commands: CommandTable,
 ): SharedState {
+  if (!hasAddresses(0)) throw new StoreError(NO_TABLES);
   try {
     return makeSharedState({
       threads: HANDLES_MAX,
@@ -78,7 +81,7 @@ function tablesOf(
     if (!(error instanceof RangeError)) throw error;
     throw new StoreError(
       clients === undefined
-        ? "OOM The system has no memory for the tables of a store"
+        ? NO_TABLES
         : `OPTION maxclients: the system has no memory for ${clients} connections`,
     );
   }

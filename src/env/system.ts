@@ -7,6 +7,7 @@ import { runInNewContext } from "node:vm";
 import { Random } from "../base/random.ts";
 import { entropy } from "./entropy.ts";
 import type { Clock, LoopUse, RandomSource, Timers } from "./env.ts";
+import { addressSpaceLeft } from "./process-limits.ts";
 
 /** The last microsecond of a millisecond. */
 const LAST_FRACTION = 0.9995;
@@ -129,8 +130,20 @@ export function whenRung(words: Int32Array, index: number, rung: () => void): vo
   else rung();
 }
 
+/**
+ * What is left of a bounded address space for the collector. V8 collects garbage when it is refused
+ * memory, and ends the process if it has no room for that.
+ */
+const COLLECTOR_BYTES = 64 * 1024 * 1024;
+
+/** Whether so many bytes more may be asked for without danger for the process. */
+export function hasAddresses(bytes: number): boolean {
+  return bytes + COLLECTOR_BYTES <= addressSpaceLeft();
+}
+
 /** A shared buffer, or null when the system refuses one that large. */
 export function makeSharedBuffer(bytes: number): SharedArrayBuffer | null {
+  if (!hasAddresses(bytes)) return null;
   try {
     return new SharedArrayBuffer(bytes);
   } catch (error) {

@@ -12,8 +12,8 @@ import {
 const COMMANDS = 3;
 
 function histograms(threads: number): LatencyHistograms[] {
-  const buffer = new SharedArrayBuffer(latencyHistogramBytes(threads, COMMANDS));
-  return Array.from({ length: threads }, (_, i) => new LatencyHistograms(buffer, COMMANDS, i));
+  const buffer = new SharedArrayBuffer(latencyHistogramBytes(COMMANDS));
+  return Array.from({ length: threads }, () => new LatencyHistograms(buffer));
 }
 
 function only(usec: number) {
@@ -74,6 +74,26 @@ describe("a command's histogram", () => {
     one.reset(1);
     assert.equal(other.of(1).total, 0);
     assert.equal(other.of(2).total, 1);
+  });
+
+  test("counts on beyond 32 bits", () => {
+    const [one] = histograms(1) as [LatencyHistograms];
+    const most = 2 ** 31 - 1;
+    for (const [total, weight] of [
+      [most, most],
+      [2 * most, most],
+      [2 ** 32 - 1, 1],
+      [2 ** 32, 1],
+      [2 ** 32 + 64, 64],
+      [2 ** 32 + 64 + most, most],
+      [2 ** 33 + 62, most],
+    ] as const) {
+      one.record(2, 10, weight);
+      assert.equal(one.of(2).total, total);
+    }
+    assert.equal(one.of(1).total, 0);
+    one.reset(2);
+    assert.equal(one.of(2).total, 0);
   });
 
   test("tells of all calls, of which only some were timed", () => {

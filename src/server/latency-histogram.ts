@@ -1,13 +1,16 @@
 /**
- * How long calls of each command took: per thread and command a histogram of nanoseconds in shared
- * memory, written by its thread alone and summed by whoever reads.
+ * How long calls of each command took: per command a histogram of nanoseconds in shared memory. All
+ * threads add to the same one, atomically, which takes 24 KiB per command and not per thread as
+ * well; few calls are timed.
  *
  * Buckets are those of Redis's histograms: every value up to 255 has its own, then every power of
- * two is cut into 128. So a value is known to 0.8%. Counts are doubles: a call that stands for
- * others, because only every n-th is timed, counts n times.
+ * two is cut into 128. So a value is known to 0.8%. A call that stands for others, because only
+ * every n-th is timed, counts n times. A count is two words; a reader may come between them.
  *
  *   index 0..255     value = index
  *   index i >= 256   b = (i >>> 7) - 1; values (128 + (i & 127)) << b, as many as 1 << b
+ *
+ *   words            | count of bucket 0: low, high | bucket 1: low, high | ...
  */
 
 /** Longer calls count as this: a second. */
@@ -44,52 +47,47 @@ export type Histogram = {
   total: number;
 };
 
-export function latencyHistogramBytes(threads: number, commands: number): number {
-  return threads * commands * BUCKETS * 8;
+const COUNT_WORDS = 2;
+const LOW_END = 2 ** 32;
+
+export function latencyHistogramBytes(commands: number): number {
+  return commands * BUCKETS * COUNT_WORDS * 4;
 }
 
 export class LatencyHistograms {
-  readonly #all: Float64Array;
-  readonly #commands: number;
-  readonly #thread: number;
+  readonly #words: Int32Array;
 
-  constructor(buffer: SharedArrayBuffer, commands: number, thread: number) {
-    this.#all = new Float64Array(buffer);
-    this.#commands = commands;
-    this.#thread = thread;
+  constructor(buffer: SharedArrayBuffer) {
+    this.#words = new Int32Array(buffer);
   }
 
   /** Counts a call `weight` times. */
   record(command: number, usec: number, weight: number): void {
     const ns = Math.min(Math.max(Math.floor(usec * 1000), 1), NS_MAX);
-    const at = this.#rowOf(this.#thread, command) + bucketOf(ns);
-    this.#all[at] = (this.#all[at] as number) + weight;
-  }
-
-  #rowOf(thread: number, command: number): number {
-    return (thread * this.#commands + command) * BUCKETS;
+    const at = (command * BUCKETS + bucketOf(ns)) * COUNT_WORDS;
+    const before = Atomics.add(this.#words, at, weight) >>> 0;
+    if (before + weight >= LOW_END) Atomics.add(this.#words, at + 1, 1);
   }
 
   /** Of a command, over all threads. */
   of(command: number): Histogram {
     const counts = new Float64Array(BUCKETS);
     let total = 0;
-    for (let row = this.#rowOf(0, command); row < this.#all.length; row += this.#rowOf(1, 0)) {
-      for (let i = 0; i < BUCKETS; i++) {
-        const count = this.#all[row + i] as number;
-        if (count === 0) continue;
-        counts[i] = (counts[i] as number) + count;
-        total += count;
-      }
+    for (let i = 0; i < BUCKETS; i++) {
+      const at = (command * BUCKETS + i) * COUNT_WORDS;
+      const low = (this.#words[at] as number) >>> 0;
+      const high = this.#words[at + 1] as number;
+      if (low === 0 && high === 0) continue;
+      counts[i] = high * LOW_END + low;
+      total += counts[i] as number;
     }
     return { counts, total };
   }
 
   /** Forgets the calls of a command; one that is being counted may survive. */
   reset(command: number): void {
-    for (let row = this.#rowOf(0, command); row < this.#all.length; row += this.#rowOf(1, 0)) {
-      this.#all.fill(0, row, row + BUCKETS);
-    }
+    const row = command * BUCKETS * COUNT_WORDS;
+    this.#words.fill(0, row, row + BUCKETS * COUNT_WORDS);
   }
 }
 
