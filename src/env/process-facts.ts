@@ -1,5 +1,5 @@
 /** What the process is, as Node and the system tell. */
-import { arch, release, type } from "node:os";
+import { machine, release, type } from "node:os";
 
 export type ProcessFacts = {
   readonly processId: number;
@@ -12,7 +12,7 @@ export function processFacts(): ProcessFacts {
   return {
     processId: process.pid,
     nodeVersion: process.versions.node,
-    os: `${type()} ${release()} ${arch()}`,
+    os: `${type()} ${release()} ${machine()}`,
     executable: process.argv[1] ?? "",
   };
 }

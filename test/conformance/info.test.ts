@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { processFacts } from "../../src/env/process-facts.ts";
 import { SECTIONS } from "../../src/server/info/sections.ts";
 import { needs } from "../support/environment.ts";
 import { textOf } from "../support/resp-parser.ts";
@@ -51,5 +52,11 @@ describe("INFO against redis-server", needs("redis-server"), () => {
       if (!ourFields(title).includes(name)) missing.push(`${title} ${name}`);
     }
     assert.deepEqual(missing, []);
+  });
+
+  test("the system is named as it names it", async () => {
+    const client = await redis.connect();
+    const { reply } = await client.call("INFO", "server");
+    assert.ok(textOf(reply).split("\r\n").includes(`os:${processFacts().os}`));
   });
 });

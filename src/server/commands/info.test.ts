@@ -141,6 +141,18 @@ describe("commandstats", () => {
     );
   });
 
+  test("refused logins are counted, and forgotten by RESETSTAT", () => {
+    const client = new TestServer().connect();
+    const denied = (): string | undefined => client.info("stats").get("acl_access_denied_auth");
+    assert.equal(denied(), "0");
+    for (const line of ["AUTH nobody x", "HELLO 3 AUTH nobody x", "AUTH x", "AUTH default x"]) {
+      client.say(line);
+    }
+    assert.equal(denied(), "2");
+    client.say("CONFIG RESETSTAT");
+    assert.equal(denied(), "0");
+  });
+
   test("RESETSTAT forgets everything but what is a state", () => {
     const client = new TestServer().connect();
     client.say("INCR a");

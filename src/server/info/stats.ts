@@ -1,5 +1,5 @@
 /** The section Stats: what was done since the start or the last CONFIG RESETSTAT. */
-import type { StatName } from "../../keyspace/stats.ts";
+import { errorStat, type StatName } from "../../keyspace/stats.ts";
 import { type Field, field, idle, type Section } from "./section.ts";
 
 function counter(name: string, about: string, stat: StatName): Field {
@@ -133,8 +133,12 @@ export const STATS: Section = {
         return cycles === 0 ? 0 : Math.round(server.stats.sum("eventloop_usec_per_sec") / cycles);
       },
     ),
+    counter(
+      "acl_access_denied_auth",
+      "Times that `AUTH` or `HELLO` named another user than `default`.",
+      errorStat("WRONGPASS"),
+    ),
     ...idle("There are no users but `default`.", {
-      acl_access_denied_auth: 0,
       acl_access_denied_cmd: 0,
       acl_access_denied_key: 0,
       acl_access_denied_channel: 0,
