@@ -11,7 +11,7 @@
 
 import type { Args } from "../base/args.ts";
 import { copyLong } from "../base/bytes.ts";
-import { SLOTS } from "../limits.ts";
+import { SLOTS, UNIT_BYTES } from "../limits.ts";
 import {
   CHUNK_SHIFT,
   DATABASE_ROW_WORDS,
@@ -467,14 +467,19 @@ export class Database extends Records {
     this.removeFound(p, args.slot[i] as number, args.hash[i] as number);
   }
 
-  private removeFound(p: number, slot: number, hash: number): void {
-    const shard = this.store.shardOf(slot);
-    const expires = (this.head(p) & FLAG_EXPIRY) !== 0;
-    this.store.table.removeFound(shard, this.cells, this.base + slot, hash, expires);
-    this.addUnits(slot, -blockSize(this.unitsOf(p)));
-    if (this.kindOf(p) === STRING_BIG) this.dropBig(p, slot);
-    this.store.heap.free(shard, p);
+  /** Returns the units of the record's blocks. */
+  private removeFound(p: number, slot: number, hash: number): number {
+    const { store } = this;
+    const shard = store.shardOf(slot);
+    const head = this.head(p);
+    const expires = (head & FLAG_EXPIRY) !== 0;
+    let units = blockSize(this.unitsOf(p));
+    store.table.removeFound(shard, this.cells, this.base + slot, hash, expires);
+    this.addUnits(slot, -units);
+    if ((head & TYPE_MASK) === STRING_BIG) units += this.dropBig(p, slot);
+    store.heap.free(shard, p);
     this.count(shard, -1, expires ? -1 : 0);
+    return units;
   }
 
   /** Frees a record and what hangs on it. No table has it and no slot counts it any more. */
@@ -483,11 +488,13 @@ export class Database extends Records {
     this.store.heap.free(shard, p);
   }
 
-  /** Takes the block of a record off its slot's count and lets go of it. */
-  private dropBig(p: number, slot: number): void {
+  /** Takes the block of a record off its slot's count and lets go of it. Returns its units. */
+  private dropBig(p: number, slot: number): number {
     const block = this.bigBlockOf(p);
-    this.addUnits(slot, -this.store.heap.blockUnits(block));
+    const units = this.store.heap.blockUnits(block);
+    this.addUnits(slot, -units);
     this.releaseBig(block);
+    return units;
   }
 
   /** Lets go of a big block; a pinned one stays until its last unpin. */
@@ -559,22 +566,14 @@ export class Database extends Records {
     this.removeFound(p, slot, hash);
   }
 
-  /**
-   * Looks a record up by its pointer, which may be stale, and by the hash that its key had. True if
-   * it is still there; then `evictFound` may follow.
-   */
-  findAgain(p: number, slot: number, hash: number): boolean {
-    return this.store.table.findRecord(this.rootOf(slot), hash, p);
-  }
-
-  /** Evicts the record that `findAgain` just found. Returns the bytes of its blocks. */
+  /** Evicts the record that the table found last. Returns the bytes of its blocks. */
   evictFound(p: number, slot: number, hash: number): number {
-    const at = this.keyAt(p);
-    const bytes = this.bytesUsed(p);
     this.store.stats.add(EVICTED, 1);
-    this.tell("evicted", this.bytesOf(p), at, at + this.keyLength(p), "");
-    this.removeFound(p, slot, hash);
-    return bytes;
+    if (this.store.listener !== null) {
+      const at = this.keyAt(p);
+      this.tell("evicted", this.bytesOf(p), at, at + this.keyLength(p), "");
+    }
+    return this.removeFound(p, slot, hash) * UNIT_BYTES;
   }
 
   /** Removes a record met on a walk if it has expired. True if it had. */

@@ -8,9 +8,7 @@ type Candidate = {
   score: number;
   state: number;
   record: number;
-  hash: number;
-  slot: number;
-  database: number;
+  place: number;
 };
 
 class ModelPool {
@@ -21,8 +19,8 @@ class ModelPool {
     if (this.list.length === POOL_SIZE && candidate.score <= (this.list[0] as Candidate).score) {
       return;
     }
-    // In front of its equals, so that they go first.
-    this.list = [candidate, ...this.list];
+    // Behind its equals, so that it goes first.
+    this.list = [...this.list, candidate];
     this.list.sort((a, b) => a.score - b.score);
     this.list = this.list.slice(-POOL_SIZE);
   }
@@ -37,9 +35,7 @@ function contents(pool: EvictionPool): Candidate[] {
     score: pool.scores[entry] as number,
     state: pool.states[entry] as number,
     record: pool.records[entry] as number,
-    hash: pool.hashes[entry] as number,
-    slot: pool.slots[entry] as number,
-    database: pool.databases[entry] as number,
+    place: pool.places[entry] as number,
   }));
 }
 
@@ -60,12 +56,11 @@ test("candidates come in and go as in a sorted list of sixteen", () => {
           score: random.below(range) - range / 2,
           state: random.below(1 << 24),
           record: 1 + random.below(200),
-          hash: random.u32() | 0,
-          slot: random.below(16_384),
-          database: random.below(16),
+          place: random.below(512),
         };
-        const { score, state, record, hash, slot, database } = candidate;
-        pool.offer(score, state, record, hash, slot, database);
+        const { score, state, record, place } = candidate;
+        const entry = pool.offer(score, state, record);
+        if (entry >= 0) pool.places[entry] = place;
         model.offer(candidate);
       }
       assert.deepEqual(contents(pool), model.list, seedText(seed));
@@ -79,7 +74,7 @@ test("the pool says which scores it would take", () => {
   const pool = new EvictionPool();
   for (let i = 0; i < POOL_SIZE; i++) {
     assert.ok(pool.takes(Number.NEGATIVE_INFINITY));
-    pool.offer(10 + i, 0, 100 + i, 0, 0, 0);
+    pool.offer(10 + i, 0, 100 + i);
   }
   assert.ok(!pool.takes(9));
   assert.ok(!pool.takes(10));

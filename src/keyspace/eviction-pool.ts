@@ -2,8 +2,8 @@
  * The best candidates for eviction that a thread has met: up to POOL_SIZE, the best one last.
  *
  * A candidate stays here while commands run, so it is no more than a hint: where a record was, and
- * what it remembered of its use. Nothing may be read through it before it was found again. Redis's
- * rule for who comes in: of equal scores the one that has been here longer is the better one.
+ * what it remembered of its use. Nothing may be read through it before it was found again. Of equal
+ * scores the one that came last is the better one: it is still in the cache.
  */
 
 export const POOL_SIZE = 16;
@@ -21,9 +21,13 @@ export class EvictionPool {
   /** What the score was made from. If the record has another now, it was used since. */
   readonly states: Float64Array = new Float64Array(POOL_SIZE);
   readonly records: Int32Array = new Int32Array(POOL_SIZE);
-  readonly hashes: Int32Array = new Int32Array(POOL_SIZE);
-  readonly slots: Int32Array = new Int32Array(POOL_SIZE);
+  /** Where the record was: database, slot, segment and place. */
   readonly databases: Int32Array = new Int32Array(POOL_SIZE);
+  readonly slots: Int32Array = new Int32Array(POOL_SIZE);
+  readonly segments: Int32Array = new Int32Array(POOL_SIZE);
+  readonly places: Int32Array = new Int32Array(POOL_SIZE);
+  /** Hash of the key, if the table needed it. */
+  readonly hashes: Int32Array = new Int32Array(POOL_SIZE);
 
   /** True if a candidate with this score would come in. */
   takes(score: number): boolean {
@@ -34,38 +38,36 @@ export class EvictionPool {
     return this.scores[this.order[index] as number] as number;
   }
 
-  /** Takes a candidate in, in place of what is known of the same record, or of the worst. */
-  offer(
-    score: number,
-    state: number,
-    record: number,
-    hash: number,
-    slot: number,
-    database: number,
-  ): void {
+  /**
+   * Takes a candidate in, in place of what is known of the same record, or of the worst. Returns
+   * its entry, where the caller writes what else is known of it; -1 if it is not taken.
+   */
+  offer(score: number, state: number, record: number): number {
     const known = this.indexOf(record);
     if (known >= 0) this.drop(known);
-    if (!this.takes(score)) return;
+    if (!this.takes(score)) return -1;
     if (this.length === POOL_SIZE) this.drop(0);
-    const { order } = this;
+    const { order, scores } = this;
     const entry = order[this.length] as number;
     let at = this.length++;
-    for (; at > 0 && this.scoreAt(at - 1) >= score; at--) order[at] = order[at - 1] as number;
+    for (; at > 0; at--) {
+      const before = order[at - 1] as number;
+      if ((scores[before] as number) <= score) break;
+      order[at] = before;
+    }
     order[at] = entry;
-    this.scores[entry] = score;
+    scores[entry] = score;
     this.states[entry] = state;
     this.records[entry] = record;
-    this.hashes[entry] = hash;
-    this.slots[entry] = slot;
-    this.databases[entry] = database;
+    return entry;
   }
 
   drop(index: number): void {
     const { order } = this;
     const entry = order[index] as number;
-    this.length--;
-    for (let i = index; i < this.length; i++) order[i] = order[i + 1] as number;
-    order[this.length] = entry;
+    const last = --this.length;
+    for (let i = index; i < last; i++) order[i] = order[i + 1] as number;
+    order[last] = entry;
   }
 
   clear(): void {
@@ -73,8 +75,9 @@ export class EvictionPool {
   }
 
   private indexOf(record: number): number {
+    const { order, records } = this;
     let i = this.length - 1;
-    while (i >= 0 && this.records[this.order[i] as number] !== record) i--;
+    while (i >= 0 && records[order[i] as number] !== record) i--;
     return i;
   }
 }

@@ -21,10 +21,10 @@ export class KeyWeights {
   /** What `draw` chose. */
   database = 0;
   shard = 0;
-  /** Keys of that shard, about, and of the slot that `drawSlot` chose. */
+  /** Keys of that shard, about, once `drawSlot` was called. */
   keysOfShard = 0;
-  keysOfSlot = 0;
   private readonly store: Store;
+  private readonly below: (n: number) => number;
   private isExpiring = false;
   /** Databases that had keys, and running sums of the counts of all their shards. */
   private readonly databases: Int32Array;
@@ -33,11 +33,13 @@ export class KeyWeights {
   private total = 0;
   private drawsLeft = 0;
   /** By database and shard: running sums over the slots, and the draws they are good for. */
-  private readonly slotSums: Int32Array[] = [];
+  private readonly slotSums: Float64Array[] = [];
   private readonly slotDraws: Int32Array;
 
-  constructor(store: Store) {
+  /** `below(n)` draws from 0..n-1. */
+  constructor(store: Store, below: (n: number) => number) {
     this.store = store;
+    this.below = below;
     this.databases = new Int32Array(store.databases.length);
     this.slotDraws = new Int32Array(store.databases.length * store.shards);
   }
@@ -59,7 +61,7 @@ export class KeyWeights {
     if (this.drawsLeft === 0 || this.total === 0) this.addUp();
     if (this.total === 0) return false;
     this.drawsLeft--;
-    const at = search(this.sums, this.pairs, this.store.random.below(this.total));
+    const at = search(this.sums, this.pairs, this.below(this.total));
     const { shards } = this.store;
     this.database = this.databases[Math.floor(at / shards)] as number;
     this.shard = at % shards;
@@ -84,33 +86,34 @@ export class KeyWeights {
     this.drawsLeft = this.pairs;
   }
 
-  /** A slot of what `draw` chose, -1 if it has no keys any more. The shard is locked. */
+  /**
+   * A slot of what `draw` chose, -1 if it has no keys any more. The slot may have lost its keys; then
+   * `forgetSlots` makes the next draw read anew. The shard is locked.
+   */
   drawSlot(): number {
     const { store } = this;
-    const db = store.databases[this.database] as Database;
     const first = store.firstSlot(this.shard);
     const at = this.database * store.shards + this.shard;
-    for (let isFresh = false; ; isFresh = true) {
-      if (isFresh || this.slotDraws[at] === 0) this.addUpSlots(at, db, first);
-      const sums = this.slotSums[at] as Int32Array;
-      const total = sums[sums.length - 1] as number;
-      this.slotDraws[at] = (this.slotDraws[at] as number) - 1;
-      if (total > 0) {
-        const slot = first + search(sums, sums.length, store.random.below(total));
-        this.keysOfShard = total;
-        this.keysOfSlot = this.countOf(db, slot);
-        if (this.keysOfSlot > 0) return slot;
-      }
-      if (isFresh || total === 0) {
-        this.forget();
-        return -1;
-      }
-    }
+    if (this.slotDraws[at] === 0) this.addUpSlots(at, first);
+    this.slotDraws[at] = (this.slotDraws[at] as number) - 1;
+    const sums = this.slotSums[at] as Float64Array;
+    this.keysOfShard = sums[sums.length - 1] as number;
+    if (this.keysOfShard > 0)
+      return first + search(sums, sums.length, this.below(this.keysOfShard));
+    this.forget();
+    this.forgetSlots();
+    return -1;
   }
 
-  private addUpSlots(at: number, db: Database, first: number): void {
+  /** Makes the next draw in what `draw` chose read what its slots count. */
+  forgetSlots(): void {
+    this.slotDraws[this.database * this.store.shards + this.shard] = 0;
+  }
+
+  private addUpSlots(at: number, first: number): void {
+    const db = this.store.databases[this.database] as Database;
     const slots = this.store.firstSlot(this.shard + 1) - first;
-    const sums = (this.slotSums[at] ??= new Int32Array(slots));
+    const sums = (this.slotSums[at] ??= new Float64Array(slots));
     let total = 0;
     for (let n = 0; n < slots; n++) {
       total += this.countOf(db, first + n);
@@ -129,7 +132,7 @@ export class KeyWeights {
 }
 
 /** The first of `count` running sums that is more than `n`. */
-function search(sums: Float64Array | Int32Array, count: number, n: number): number {
+function search(sums: Float64Array, count: number, n: number): number {
   let low = 0;
   let high = count - 1;
   while (low < high) {

@@ -21,7 +21,7 @@ function evictionOf(t: TestStore, policy: string, samples = 5, locks?: ShardLock
 /** Evicts until nothing is left that may be. Returns how often something was removed. */
 function evictAll(eviction: Eviction): number {
   for (let removals = 0; ; removals++) {
-    const result = eviction.removeOne();
+    const result = eviction.removeSome(1);
     if (result === NOTHING_LEFT) return removals;
     assert.equal(result, REMOVED);
     assert.ok(eviction.freedBytes > 0);
@@ -89,7 +89,7 @@ for (const shards of [1, 4, 64]) {
 test("noeviction evicts nothing", () => {
   const t = keyStore({ databases: 16 });
   fill(t, 50);
-  assert.equal(evictionOf(t, "noeviction").removeOne(), NOTHING_LEFT);
+  assert.equal(evictionOf(t, "noeviction").removeSome(1), NOTHING_LEFT);
   assert.equal(t.store.stats.sum("evicted_keys"), 0);
 });
 
@@ -145,10 +145,10 @@ test("a candidate that was used, or got another time, since it was drawn is pass
     t.advance(5000);
   }
   t.takeEvents();
-  eviction.removeOne();
+  eviction.removeSome(1);
   assert.deepEqual(evicted(t), ["first"]);
   t.call("GET", "old");
-  eviction.removeOne();
+  eviction.removeSome(1);
   assert.deepEqual(evicted(t), ["x"]);
   const times = evictionOf(t, "volatile-ttl", 64);
   for (const [key, seconds] of [
@@ -158,13 +158,13 @@ test("a candidate that was used, or got another time, since it was drawn is pass
   ] as const) {
     t.call("EXPIRE", key, String(seconds));
   }
-  times.removeOne();
+  times.removeSome(1);
   assert.deepEqual(evicted(t), ["old"]);
   t.call("EXPIRE", "y", "400");
-  times.removeOne();
+  times.removeSome(1);
   assert.deepEqual(evicted(t), ["z"]);
   t.call("PERSIST", "y");
-  assert.equal(times.removeOne(), NOTHING_LEFT);
+  assert.equal(times.removeSome(1), NOTHING_LEFT);
   t.check();
 });
 
@@ -195,8 +195,8 @@ test("shards whose locks are taken are left alone, and nobody waits for them", (
     };
     for (let i = 0; i < 500; i++) t.call("SET", `k${i}`, "v", "EX", String(100 + i));
     const eviction = evictionOf(t, policy, 5, locks);
-    for (let failures = 0; failures < 100; ) if (eviction.removeOne() === NOT_NOW) failures++;
-    assert.equal(eviction.removeOne(), NOT_NOW);
+    for (let failures = 0; failures < 100; ) if (eviction.removeSome(1) === NOT_NOW) failures++;
+    assert.equal(eviction.removeSome(1), NOT_NOW);
     for (let shard = 0; shard < 16; shard++) {
       assert.equal(t.db.shardKeys(shard) > 0, taken.has(shard), `${policy}, shard ${shard}`);
     }
@@ -218,7 +218,7 @@ for (const policy of ["allkeys-random", "volatile-random"]) {
     const seed = testSeed(321);
     const random = new Random(seed);
     const t = keyStore({ shards: 16, databases: 4 });
-    t.store.random.below = (n) => random.below(n);
+    t.store.random.u32 = () => random.u32();
     const eviction = evictionOf(t, policy);
     // Half of all keys in one slot, a sixth in another database.
     const names = Array.from({ length: 240 }, (_, i) => (i % 2 === 0 ? `{s}${i}` : `k${i}`));
@@ -233,7 +233,7 @@ for (const policy of ["allkeys-random", "volatile-random"]) {
     t.takeEvents();
     const draws = names.length * 60;
     for (let n = 0; n < draws; n++) {
-      assert.equal(eviction.removeOne(), REMOVED);
+      assert.equal(eviction.removeSome(1), REMOVED);
       const [name] = evicted(t) as [string];
       counts.set(name, (counts.get(name) as number) + 1);
       add(name);
@@ -310,7 +310,7 @@ for (const policy of [...ALLKEYS, ...VOLATILE]) {
       randomCommand(t, model, random);
       if (random.chance(0.25)) {
         const mayGo = model.keys.some((keys) => [...keys.values()].some((ex) => ex || !isVolatile));
-        assert.equal(eviction.removeOne(), mayGo ? REMOVED : NOTHING_LEFT, seedText(seed));
+        assert.equal(eviction.removeSome(1), mayGo ? REMOVED : NOTHING_LEFT, seedText(seed));
       }
       if (step % 500 === 0) t.check();
     }

@@ -124,7 +124,7 @@ describe("policies", () => {
     // Without any command that needs memory, between the turns of others.
     server.host.settle();
     assert.ok(used(client) <= 2 * MB);
-    assert.ok(stat(client, "evicted_keys") > 1000);
+    assert.ok(stat(client, "evicted_keys") >= 1000);
     assert.equal(other.say("SET x v"), "+OK\r\n");
     client.say("CONFIG SET maxmemory 1");
     server.host.settle();

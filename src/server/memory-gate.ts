@@ -123,6 +123,8 @@ export class MemoryGate {
   /** What this thread had visited when the round began. */
   private visitedBefore = 0;
   private hasFreed = false;
+  /** Room that the last round left. */
+  private roomLeft = 0;
 
   /** Keys are evicted under `briefLocks`, one or a few under each. */
   constructor(
@@ -169,6 +171,11 @@ export class MemoryGate {
     if (this.limit === Number.POSITIVE_INFINITY) return this.limit;
     const reserved = Atomics.load(this.control, H_RESERVED_UNITS) * UNIT_BYTES;
     return this.limit - this.taken() - reserved;
+  }
+
+  private look(): number {
+    this.roomLeft = this.room();
+    return this.roomLeft;
   }
 
   /** What is in use and received. */
@@ -275,7 +282,7 @@ export class MemoryGate {
     }
     const wanted = isSmall ? need : 0;
     const outcome = this.isSpent ? TIME_IS_UP : this.makeRoom(wanted);
-    const room = this.room() - wanted;
+    const room = (this.isSpent ? this.room() : this.roomLeft) - wanted;
     if (room >= 0) {
       const share = Math.max(this.slack, room / this.threads);
       this.allowance = isSmall ? Math.min(this.smallMax, share) : 0;
@@ -321,7 +328,8 @@ export class MemoryGate {
 
   /** Makes room for `wanted` bytes beside what is reserved, within the time of a command. */
   private makeRoom(wanted: number): number {
-    if (this.room() >= wanted) {
+    this.roomLeft = this.room();
+    if (this.roomLeft >= wanted) {
       this.noteExceeded(false);
       return ENOUGH;
     }
@@ -344,30 +352,36 @@ export class MemoryGate {
   private freeSome(wanted: number, began: number): number {
     this.hasFreed = false;
     const goal = wanted + this.slack;
-    let missing = 0;
+    let missing = goal - this.roomLeft;
     let failures = 0;
-    for (let n = 1; ; n++) {
-      if (missing <= 0) missing = goal - this.room();
-      if (missing <= 0) return ENOUGH;
+    let unlooked = 0;
+    for (;;) {
       let looks = true;
       if (this.freesGarbage() || this.sweeps()) {
         this.hasFreed = true;
       } else {
-        const result = this.eviction.removeOne();
+        const { eviction } = this;
+        const result = eviction.removeSome(missing);
         if (result === NOTHING_LEFT) return this.outcomeOfNothing(wanted);
-        if (result === NOT_NOW && ++failures === FAILURES_MAX) return TIME_IS_UP;
+        if (result === NOT_NOW && ++failures === FAILURES_MAX) {
+          this.look();
+          return TIME_IS_UP;
+        }
         if (result === REMOVED) {
           this.hasFreed = true;
-          this.removed++;
-          this.removedBytes += this.eviction.freedBytes;
+          this.removed += eviction.removed;
+          this.removedBytes += eviction.freedBytes;
         }
-        missing -= this.eviction.freedBytes;
-        looks = n % KEYS_BETWEEN_LOOKS === 0;
+        missing -= eviction.freedBytes;
+        unlooked += eviction.removed;
+        looks = unlooked >= KEYS_BETWEEN_LOOKS || this.removed >= SLICE_KEYS_MAX;
       }
-      if (!looks) continue;
+      if (missing > 0 && !looks) continue;
       // Others may have freed some as well.
-      missing = 0;
-      if (this.isRoundOver(began)) return this.room() >= wanted ? ENOUGH : TIME_IS_UP;
+      missing = goal - this.look();
+      if (missing <= 0) return ENOUGH;
+      unlooked = 0;
+      if (this.isRoundOver(began)) return this.roomLeft >= wanted ? ENOUGH : TIME_IS_UP;
     }
   }
 
@@ -397,7 +411,7 @@ export class MemoryGate {
   }
 
   private outcomeOfNothing(wanted: number): number {
-    if (this.room() >= wanted) return ENOUGH;
+    if (this.look() >= wanted) return ENOUGH;
     // What others are freeing, or is behind a lock, is room soon.
     return this.control[H_GARBAGE] === 0 ? NOTHING_TO_EVICT : TIME_IS_UP;
   }

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { seeded } from "../../test/support/random.ts";
 import { Random } from "../base/random.ts";
 import { NO_EXPIRY } from "./segment.ts";
-import { randomExpiring, randomRecord, randomRun } from "./table-samples.ts";
+import { makeSamples, randomExpiring, randomRecord, randomRun } from "./table-samples.ts";
 import { filledTable, TableModel } from "./table-test-model.ts";
 import { eachRecord, eachSegment, segmentFacts } from "./table-walks.ts";
 
@@ -137,13 +137,14 @@ for (const [name, size, every, hash] of [
       for (const isExpiring of [false, true]) {
         const wanted = isExpiring ? expiring(model) : all;
         const left = new Set(wanted);
-        const found = new Int32Array(8);
+        const samples = makeSamples(8);
+        const found = samples.records;
         for (let n = 0; left.size > 0; n++) {
           assert.ok(n < size * 100, `${left.size} of ${wanted.size} are never drawn`);
           found.fill(-1);
           const most = 1 + random.below(5);
           const below = (limit: number): number => random.below(limit);
-          const count = randomRun(model.table, model.root, isExpiring, below, most, found, 2);
+          const count = randomRun(model.table, model.root, isExpiring, below, most, samples, 2);
           assert.ok(count <= most);
           if (size < 100) assert.equal(count, Math.min(most, wanted.size));
           const run = [...found.subarray(2, 2 + count)];
@@ -152,6 +153,12 @@ for (const [name, size, every, hash] of [
           assert.deepEqual([...found.subarray(0, 2)], [-1, -1]);
           assert.ok(found.subarray(2 + count).every((p) => p === -1));
           for (const p of run) left.delete(p);
+          for (let i = 2; i < 2 + count; i++) {
+            const segment = samples.segments[i] as number;
+            const place = samples.places[i] as number;
+            assert.ok(model.table.segments.isTaken(segment, place));
+            assert.equal(model.table.segments.recordAt(segment, place), found[i]);
+          }
         }
       }
     });

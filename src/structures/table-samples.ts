@@ -30,22 +30,51 @@ const WALK_MAX = 512;
 
 type Below = (n: number) => number;
 
+/** Records that were drawn, with the segment and the place in it of each. */
+export type Samples = { records: Int32Array; segments: Int32Array; places: Int32Array };
+
+export function makeSamples(most: number): Samples {
+  return {
+    records: new Int32Array(most),
+    segments: new Int32Array(most),
+    places: new Int32Array(most),
+  };
+}
+
+/** For whoever wants a record alone. */
+const ONE: Samples = makeSamples(1);
+
 /**
  * A record chosen with equal chances, 0 from an empty table. `below(n)` draws from 0..n-1. Within
  * an overflow chain, which natural keys never make, all records have equal chances too, but the
  * chain as a whole has those of one segment.
  */
 export function randomRecord(table: Table, root: number, below: Below): number {
-  if (table.count(root) === 0) return 0;
+  return drawRecord(table, root, below, ONE, 0) ? (ONE.records[0] as number) : 0;
+}
+
+/** As `randomRecord`, with the place. False from an empty table. */
+export function drawRecord(
+  table: Table,
+  root: number,
+  below: Below,
+  found: Samples,
+  to: number,
+): boolean {
+  if (table.count(root) === 0) return false;
   const { segments } = table;
   const global = segments.headOf(root);
-  if (global >= 0) return recordOfChain(segments, root, global, below);
+  if (global >= 0) {
+    drawOfChain(segments, root, global, below, found, to);
+    return true;
+  }
   const depth = depthIn(global);
   for (;;) {
     const segment = randomSegment(segments, root, depth, below);
     const head = segments.headOf(segment);
     if ((head & OVERFLOW) === 0 && below(FULL) >= (head & COUNT_MASK)) continue;
-    return recordOfChain(segments, segment, head, below);
+    drawOfChain(segments, segment, head, below, found, to);
+    return true;
   }
 }
 
@@ -55,21 +84,38 @@ export function randomRecord(table: Table, root: number, below: Below): number {
  * hashes are.
  */
 export function randomExpiring(table: Table, root: number, below: Below): number {
+  return drawExpiring(table, root, below, ONE, 0) ? (ONE.records[0] as number) : 0;
+}
+
+/** As `randomExpiring`, with the place. False if none was found. */
+export function drawExpiring(
+  table: Table,
+  root: number,
+  below: Below,
+  found: Samples,
+  to: number,
+): boolean {
   const expires = table.expires(root);
-  if (expires === 0) return 0;
+  if (expires === 0) return false;
   const { segments } = table;
   const global = segments.headOf(root);
-  if (global >= 0) return expiringOfChain(segments, root, below);
+  if (global >= 0) {
+    drawExpiringOfChain(segments, root, below, found, to);
+    return true;
+  }
   const depth = depthIn(global);
   for (let draw = 0; draw < SEGMENT_DRAWS; draw++) {
     const segment = randomSegment(segments, root, depth, below);
     // Twice what a segment of this depth has on average, and some more where that is little.
     const most = Math.ceil(expires / 2 ** (depthIn(segments.headOf(segment)) - 1)) + 4;
     if (below(most) < expiringIn(segments, segment)) {
-      return expiringOfChain(segments, segment, below);
+      drawExpiringOfChain(segments, segment, below, found, to);
+      return true;
     }
   }
-  return walkToExpiring(segments, root, depth, below);
+  const segment = walkToExpiring(segments, root, depth, below);
+  if (segment !== 0) drawExpiringOfChain(segments, segment, below, found, to);
+  return segment !== 0;
 }
 
 /**
@@ -85,16 +131,19 @@ export function randomRun(
   isExpiring: boolean,
   below: Below,
   most: number,
-  found: Int32Array,
+  found: Samples,
   to: number,
 ): number {
   const { segments } = table;
   if (segments.headOf(root) >= 0) {
     return runOfChain(segments, root, isExpiring, below, most, found, to);
   }
-  const p = isExpiring ? randomExpiring(table, root, below) : randomRecord(table, root, below);
-  if (p === 0) return 0;
-  const first = segmentOf(segments.heap.i32, root, segments.hashOf(p));
+  const isFound = isExpiring
+    ? drawExpiring(table, root, below, ONE, 0)
+    : drawRecord(table, root, below, ONE, 0);
+  if (!isFound) return 0;
+  const hash = segments.hashOf(ONE.records[0] as number);
+  const first = segmentOf(segments.heap.i32, root, hash);
   return runOfChain(segments, first, isExpiring, below, most, found, to);
 }
 
@@ -105,7 +154,7 @@ function runOfChain(
   isExpiring: boolean,
   below: Below,
   most: number,
-  found: Int32Array,
+  found: Samples,
   to: number,
 ): number {
   let segment = first;
@@ -114,27 +163,38 @@ function runOfChain(
       segment = segments.nextOf(segment);
     }
   }
-  const head = segments.headOf(segment);
+  const m = segments.heap.i32[segment >>> CHUNK_SHIFT] as Int32Array;
+  const head = m[(segment & UNIT_MASK) << 1] as number;
   const code = (head >>> CODE_SHIFT) & CODE_MASK;
   const isDense = code < FIRST_PROBED;
-  const places = isDense ? head & COUNT_MASK : (CAPACITY[code] as number);
+  const count = head & COUNT_MASK;
+  const capacity = CAPACITY[code] as number;
+  const places = isDense ? count : capacity;
   if (places === 0) return 0;
-  const m = segments.heap.i32[segment >>> CHUNK_SHIFT] as Int32Array;
+  // Where all expire, no record need be looked at for that.
+  const isPicky = isExpiring && ((head >>> EXPIRES_SHIFT) & COUNT_MASK) !== count;
   const u8 = segments.heap.u8[segment >>> CHUNK_SHIFT] as Uint8Array;
   const at = ((segment & UNIT_MASK) << 1) + 2;
-  const tags = (at + (CAPACITY[code] as number)) << 2;
+  const tags = (at + capacity) << 2;
+  const { records, places: taken } = found;
+  const end = to + most;
   let place = below(places);
-  let n = 0;
+  let n = to;
   let passed = 0;
-  for (; passed < places && n < most; passed++) {
-    if (isDense || (u8[tags + place] as number) > REMOVED) {
-      const p = m[at + place] as number;
-      if (!isExpiring || (segments.headOf(p) & FLAG_EXPIRY) !== 0) found[to + n++] = p;
-    }
+  while (passed < places && n < end) {
+    const p = m[at + place] as number;
+    records[n] = p;
+    taken[n] = place;
+    passed++;
+    // Whether a place is taken is as good as random: counted, and not branched on.
+    let one = isDense ? 1 : (REMOVED - (u8[tags + place] as number)) >>> 31;
+    if (isPicky && one !== 0 && (segments.headOf(p) & FLAG_EXPIRY) === 0) one = 0;
+    n += one;
     if (++place === places) place = 0;
   }
+  for (let k = to; k < n; k++) found.segments[k] = segment;
   segments.work.visited(passed);
-  return n;
+  return n - to;
 }
 
 function segmentsOfChain(segments: Segments, first: number): number {
@@ -158,7 +218,7 @@ function randomSegment(segments: Segments, root: number, depth: number, below: B
   }
 }
 
-/** From a random place of the directory to the first segment with a record that expires. */
+/** The first segment with a record that expires, from a random place of the directory on; or 0. */
 function walkToExpiring(segments: Segments, root: number, depth: number, below: Below): number {
   const m = segments.heap.i32[root >>> CHUNK_SHIFT] as Int32Array;
   const at = ((root & UNIT_MASK) << 1) + DIRECTORY_HEADER_WORDS;
@@ -166,7 +226,7 @@ function walkToExpiring(segments: Segments, root: number, depth: number, below: 
   let place = below(places);
   for (let passed = 0; passed < WALK_MAX; passed++) {
     const segment = m[at + place] as number;
-    if (expiringIn(segments, segment) > 0) return expiringOfChain(segments, segment, below);
+    if (expiringIn(segments, segment) > 0) return segment;
     const run = 1 << (depth - depthIn(segments.headOf(segment)));
     place = ((place & -run) + run) & (places - 1);
   }
@@ -186,7 +246,14 @@ function expiringIn(segments: Segments, first: number): number {
 }
 
 /** A record of a segment and its chain, which are not empty; `head` is the segment's first word. */
-function recordOfChain(segments: Segments, first: number, head: number, below: Below): number {
+function drawOfChain(
+  segments: Segments,
+  first: number,
+  head: number,
+  below: Below,
+  found: Samples,
+  to: number,
+): void {
   let segment = first;
   if ((head & OVERFLOW) !== 0) {
     let left = below(chainCount(segments, first));
@@ -197,7 +264,7 @@ function recordOfChain(segments: Segments, first: number, head: number, below: B
       segment = segments.nextOf(segment);
     }
   }
-  return recordOfSegment(segments, segment, below);
+  note(segments, segment, placeOfSegment(segments, segment, below), found, to);
 }
 
 function chainCount(segments: Segments, first: number): number {
@@ -211,18 +278,26 @@ function chainCount(segments: Segments, first: number): number {
   }
 }
 
-/** A record of one segment that is not empty: places are drawn until one is taken. */
-function recordOfSegment(segments: Segments, segment: number, below: Below): number {
+/** A place of one segment that is not empty: places are drawn until one is taken. */
+function placeOfSegment(segments: Segments, segment: number, below: Below): number {
   const head = segments.headOf(segment);
-  const capacity = CAPACITY[(head >>> CODE_SHIFT) & CODE_MASK] as number;
+  const code = (head >>> CODE_SHIFT) & CODE_MASK;
+  if (code < FIRST_PROBED) return below(head & COUNT_MASK);
+  const capacity = CAPACITY[code] as number;
   for (;;) {
     const place = below(capacity);
-    if (segments.isTaken(segment, place)) return segments.recordAt(segment, place);
+    if (segments.isTaken(segment, place)) return place;
   }
 }
 
 /** A record that expires of a segment and its chain, which have one. */
-function expiringOfChain(segments: Segments, first: number, below: Below): number {
+function drawExpiringOfChain(
+  segments: Segments,
+  first: number,
+  below: Below,
+  found: Samples,
+  to: number,
+): void {
   let left = below(expiringIn(segments, first));
   let segment = first;
   for (;;) {
@@ -232,13 +307,32 @@ function expiringOfChain(segments: Segments, first: number, below: Below): numbe
     segment = segments.nextOf(segment);
   }
   for (let draw = 0; draw < PLACE_DRAWS; draw++) {
-    const p = recordOfSegment(segments, segment, below);
-    if ((segments.headOf(p) & FLAG_EXPIRY) !== 0) return p;
+    const place = placeOfSegment(segments, segment, below);
+    if (expiresAt(segments, segment, place)) {
+      note(segments, segment, place, found, to);
+      return;
+    }
   }
   let place = -1;
   for (; left >= 0; left--) {
     do place = segments.place(segment, place + 1);
-    while ((segments.headOf(segments.recordAt(segment, place)) & FLAG_EXPIRY) === 0);
+    while (!expiresAt(segments, segment, place));
   }
-  return segments.recordAt(segment, place);
+  note(segments, segment, place, found, to);
+}
+
+function expiresAt(segments: Segments, segment: number, place: number): boolean {
+  return (segments.headOf(segments.recordAt(segment, place)) & FLAG_EXPIRY) !== 0;
+}
+
+function note(
+  segments: Segments,
+  segment: number,
+  place: number,
+  found: Samples,
+  to: number,
+): void {
+  found.records[to] = segments.recordAt(segment, place);
+  found.segments[to] = segment;
+  found.places[to] = place;
 }

@@ -28,8 +28,19 @@ import {
   type Segments,
 } from "./segment.ts";
 
+/** Largest capacity of segments that shrink late. */
+const SMALL_MAX = 48;
 /** Entries below which two buddies become one segment. */
 const MERGE_BELOW = 180;
+
+/**
+ * Entries of each capacity below which a segment gives way to a smaller one. A slot of a full cache
+ * gains and loses keys by chance: segments about the size of most slots shrink late, and to one
+ * with room for twice as many, or they would soon grow again.
+ */
+const SHRINK_BELOW: Int32Array = CAPACITY.map((n, code) =>
+  code === 0 ? 0 : n <= SMALL_MAX ? Math.floor(n / 6) : n >> 2,
+);
 
 /** The table with root `cells[cell]`, and a hash that says which segment or chain is meant. */
 export type TablePlace = { shard: number; cells: Int32Array; cell: number; hash: number };
@@ -175,6 +186,15 @@ function splitOff(
   return true;
 }
 
+/**
+ * True if a removal that left `count` entries in a table of one segment, whose first word is given,
+ * changes nothing else.
+ */
+export function staysAsItIs(head: number, count: number): boolean {
+  if (count === 0 || (head & OVERFLOW) !== 0) return false;
+  return count >= (SHRINK_BELOW[(head >>> CODE_SHIFT) & CODE_MASK] as number);
+}
+
 /** After a removal that left `count` entries: frees, shrinks or merges the segment. */
 export function shrink(
   segments: Segments,
@@ -189,7 +209,8 @@ export function shrink(
     left = refill(segments, segment, last);
   }
   const code = (segments.headOf(last) >>> CODE_SHIFT) & CODE_MASK;
-  if (left > 0 && left >= MERGE_BELOW >> 1 && left >= (CAPACITY[code] as number) >> 2) return;
+  const shrinkBelow = SHRINK_BELOW[code] as number;
+  if (left > 0 && left >= MERGE_BELOW >> 1 && left >= shrinkBelow) return;
   if (left === 0) {
     const root = place.cells[place.cell] as number;
     // An empty segment stays only as a part of a directory.
@@ -199,8 +220,9 @@ export function shrink(
       return;
     }
   }
-  if (code > 0 && left < (CAPACITY[code] as number) >> 2) {
-    last = resize(segments, place, last, codeFor(left));
+  if (left < shrinkBelow) {
+    const room = (CAPACITY[code] as number) <= SMALL_MAX ? left * 2 : left;
+    last = resize(segments, place, last, codeFor(room));
     if (last === 0) return;
   }
   if (left < MERGE_BELOW >> 1) merge(segments, place, last);

@@ -38,7 +38,7 @@ import {
   Segments,
   tagOf,
 } from "./segment.ts";
-import { resize, shrink, split, type TablePlace } from "./table-shape.ts";
+import { resize, shrink, split, staysAsItIs, type TablePlace } from "./table-shape.ts";
 
 const NO_CELLS = new Int32Array(0);
 
@@ -164,6 +164,48 @@ export class Table {
     }
   }
 
+  /**
+   * As `findRecord`, for a record that was at a place of a segment: is at once there if it still is
+   * and the segment is the table's only one, and only else looks for it. In such a table a record
+   * is found without its hash too, so only that of one in a directory need be given.
+   */
+  findPlaced(root: number, hash: number, segment: number, place: number, p: number): boolean {
+    if (root === 0) return false;
+    const m = this.i32[root >>> CHUNK_SHIFT] as Int32Array;
+    const at = (root & UNIT_MASK) << 1;
+    const head = m[at] as number;
+    if (head < 0) return this.findRecord(root, hash, p);
+    if (root === segment && m[at + 2 + place] === p && this.segments.isTaken(root, place)) {
+      this.foundSegment = segment;
+      this.foundPosition = place;
+      return true;
+    }
+    return this.findInChain(root, p);
+  }
+
+  private findInChain(first: number, p: number): boolean {
+    const { segments } = this;
+    let segment = first;
+    for (;;) {
+      let place = segments.place(segment, 0);
+      while (place >= 0 && segments.recordAt(segment, place) !== p) {
+        place = segments.place(segment, place + 1);
+      }
+      if (place >= 0) {
+        this.foundSegment = segment;
+        this.foundPosition = place;
+        return true;
+      }
+      if ((segments.headOf(segment) & OVERFLOW) === 0) return false;
+      segment = segments.nextOf(segment);
+    }
+  }
+
+  /** True if records of the table are only found and removed with their hashes. */
+  needsHash(root: number): boolean {
+    return root !== 0 && this.segments.headOf(root) < 0;
+  }
+
   private matches(p: number, view: DataView, start: number, length: number): boolean {
     if (this.heap.blocks !== null) this.heap.blocks.check(p);
     const word = (this.i32[p >>> CHUNK_SHIFT] as Int32Array)[(p & UNIT_MASK) << 1] as number;
@@ -269,10 +311,12 @@ export class Table {
     hash: number,
     expires: boolean,
   ): void {
-    const segment = this.foundSegment;
-    const left = this.segments.take(segment, this.foundPosition, expires);
-    this.addTotals(cells[cell] as number, -1, expires ? -1 : 0);
-    shrink(this.segments, this.placeOf(shard, cells, cell, hash), segment, left);
+    const { segments, foundSegment } = this;
+    const left = segments.take(foundSegment, this.foundPosition, expires);
+    const root = cells[cell] as number;
+    if (foundSegment === root && staysAsItIs(segments.headOf(root), left)) return;
+    this.addTotals(root, -1, expires ? -1 : 0);
+    shrink(segments, this.placeOf(shard, cells, cell, hash), foundSegment, left);
   }
 
   private placeOf(shard: number, cells: Int32Array, cell: number, hash: number): TablePlace {
