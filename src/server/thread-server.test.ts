@@ -54,6 +54,27 @@ test("a connection that was lost on its way counts as arrived, and as no more th
   assert.equal(stats.sum("connections_current"), 0);
 });
 
+test("a connection is never missing from those that are here and those on their way", () => {
+  const server = new TestServer({ settings: { maxclients: "1" } });
+  const { stats } = server.host.servers[0] as ThreadServer;
+  const add = stats.add.bind(stats);
+  let passed = 0;
+  let least = Number.POSITIVE_INFINITY;
+  stats.add = (index: number, by: number): void => {
+    add(index, by);
+    const here = stats.of(0, "connections_current");
+    least = Math.min(least, here + passed - stats.of(0, "connections_arrived"));
+  };
+  passed++;
+  server.connect();
+  assert.equal(least, 1);
+  // One that is refused is not there any more.
+  passed++;
+  assert.throws(() => server.connect(), /refused the connection/);
+  assert.equal(stats.of(0, "connections_arrived"), 2);
+  assert.equal(least, 1);
+});
+
 test("active-expire-effort is the milliseconds that a round may take", () => {
   const left = (effort: string): number => {
     const server = new TestServer({ threads: 1, settings: { "active-expire-effort": effort } });

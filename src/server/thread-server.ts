@@ -421,7 +421,6 @@ export class ThreadServer implements Server {
   connect(link: Link, owner: number, isUnix: boolean): ClientSession | null {
     this.countFor(owner);
     this.stats.add(RECEIVED, 1);
-    this.stats.add(ARRIVED, 1);
     if (this.controlIsBehind()) this.takeControl();
     if (!this.clients.enter(this.config.maxclients)) {
       this.refuseLink(link, MAX_CLIENTS);
@@ -437,7 +436,9 @@ export class ThreadServer implements Server {
     const id = this.clients.nextId();
     const session = new ClientSession(this, link, { id, row, owner, isUnix });
     this.sessions.add(session);
+    // One right after the other: whoever passes connections adds up what is here and on its way.
     this.stats.add(CURRENT, 1);
+    this.stats.add(ARRIVED, 1);
     if (this.isTalkative) this.log("verbose", acceptedLine(link, isUnix));
     return session;
   }
@@ -449,6 +450,7 @@ export class ThreadServer implements Server {
   }
 
   private refuseLink(link: Link, text: string): void {
+    this.stats.add(ARRIVED, 1);
     this.stats.add(REJECTED, 1);
     const bytes = new Uint8Array(text.length + 3);
     const line = `-${text}\r\n`;

@@ -416,10 +416,14 @@ export class Supervisor {
 
   /** Connections of a thread, those on their way to it included. */
   private loadOf(thread: number): number {
-    const received = this.stats.of(thread, "connections_arrived");
-    const entry = this.threads[thread];
-    const current = this.stats.of(thread, "connections_current");
-    return current + Math.max(0, (entry?.passed ?? 0) - received);
+    const passed = this.threads[thread]?.passed ?? 0;
+    for (;;) {
+      const arrived = this.stats.of(thread, "connections_arrived");
+      const current = this.stats.of(thread, "connections_current");
+      // One that arrived meanwhile would be in both or in neither.
+      if (this.stats.of(thread, "connections_arrived") !== arrived) continue;
+      return current + Math.max(0, passed - arrived);
+    }
   }
 
   private adminView(): AdminView {
