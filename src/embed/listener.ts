@@ -30,6 +30,9 @@ class GuardedLink implements Link {
   session: ClientSession | null = null;
   private readonly thread: StoreThread;
   private readonly gone: (link: GuardedLink) => void;
+  /** What is to be called for each write of bytes that stay where they are and are not sent yet. */
+  private readonly lent: Map<number, () => void> = new Map();
+  private lentLast = 0;
 
   constructor(thread: StoreThread, socket: SocketLink, gone: (link: GuardedLink) => void) {
     this.thread = thread;
@@ -62,7 +65,24 @@ class GuardedLink implements Link {
   }
 
   writeShared(chunk: Uint8Array, done: () => void): void {
-    this.socket.writeShared(chunk, () => this.thread.guarded(done));
+    const number = ++this.lentLast;
+    this.lent.set(number, done);
+    this.socket.writeShared(chunk, () => {
+      if (this.lent.delete(number)) this.thread.guarded(done);
+    });
+  }
+
+  /**
+   * Closes at once, and gives back what writes of long replies hold: the system tells later that
+   * they failed, when the handle may be closed already.
+   */
+  cut(): void {
+    this.socket.destroy();
+    const lent = [...this.lent.values()];
+    this.lent.clear();
+    this.thread.guarded(() => {
+      for (const done of lent) done();
+    });
   }
 
   pending(): number {
@@ -204,7 +224,7 @@ export class Listener implements Ending {
     this.thread.guarded(() => {
       for (const { session } of links) session?.destroy();
     });
-    for (const { socket } of links) socket.destroy();
+    for (const link of links) link.cut();
     this.links.clear();
     this.allGone();
   }

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import net from "node:net";
 import path from "node:path";
 import { describe, test } from "node:test";
 import { Redis } from "ioredis";
@@ -223,6 +224,35 @@ describe("listen", () => {
     assert.equal(store.get("k"), "v");
     await store.close();
   });
+
+  for (const [how, close] of [
+    ["closed", (handle: Store): Promise<void> => handle.close()],
+    ["disposed of", (handle: Store): void => handle[Symbol.dispose]()],
+  ] as const) {
+    test(`of a handle that is ${how} takes no memory for replies that nobody takes`, async () => {
+      const store = newStore();
+      const used = (): string =>
+        /used_memory:(\d+)/.exec(String(store.call("INFO", "memory")))?.[1] ?? "";
+      const second = open({ handle: store.handle });
+      const client = net.connect(await second.listen());
+      store.set("long", "x".repeat(8_000_000));
+      try {
+        client.pause();
+        client.write("GET long\r\n".repeat(10));
+        await until("a reply is on its way", () =>
+          /cmdstat_get/.test(String(store.call("INFO", "commandstats"))),
+        );
+        store.del("long");
+        assert.ok(Number(used()) >= 8_000_000, "the string is still being sent");
+        await close(second);
+        assert.equal(used(), "0");
+        assert.equal(store.call("DEBUG", "HEAP-CHECK"), "OK");
+      } finally {
+        client.destroy();
+        await Promise.all([second.close(), store.close()]);
+      }
+    });
+  }
 
   test("of a broken store ends, and says so to the next call", async () => {
     const store = newStore();
