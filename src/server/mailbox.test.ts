@@ -2,13 +2,18 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Random } from "../base/random.ts";
 import { MAILBOX_WAITING_MAX } from "../limits.ts";
+import { LOCK_LINE_WORDS } from "../memory/layout.ts";
 import { Mailboxes, mailboxBytes, type Receiver } from "./mailbox.ts";
 import { newLockCounters } from "./shared-state.ts";
 
 type Post = { threads: Mailboxes[]; rung: number[] };
 
-function post(threads: number, ringBytes?: number): Post {
+/** `passed` are the bytes that have gone through the first thread's ring before, as int32. */
+function post(threads: number, ringBytes?: number, passed = 0): Post {
   const buffer = new SharedArrayBuffer(mailboxBytes(threads, ringBytes));
+  const words = new Int32Array(buffer);
+  if (passed !== 0) words.fill(passed, LOCK_LINE_WORDS, LOCK_LINE_WORDS + 1);
+  if (passed !== 0) words.fill(passed, 2 * LOCK_LINE_WORDS, 2 * LOCK_LINE_WORDS + 1);
   const rung: number[] = [];
   const boxes = Array.from({ length: threads }, (_, thread) => {
     return new Mailboxes({
@@ -62,6 +67,24 @@ test("one thread has no mailbox", () => {
   assert.deepEqual(taken(threads[0] as Mailboxes), []);
 });
 
+test("a ring goes on where its counts of bytes turn over", () => {
+  for (const passed of [2 ** 31 - 128, -128, -64]) {
+    const { threads } = post(2, 256, passed);
+    const [a, b] = threads as [Mailboxes, Mailboxes];
+    const words = Array.from({ length: 40 }, (_, i) => `message ${i}`);
+    for (const word of words) send(b, 0, word);
+    const got: string[] = [];
+    for (let n = 0; n < 40; n++) {
+      got.push(...taken(a));
+      b.flush();
+    }
+    assert.deepEqual(
+      got,
+      words.map((word) => `1:1:${word}`),
+    );
+  }
+});
+
 describe("what does not fit the ring", () => {
   test("waits, and the receiver rings when there is room", () => {
     const { threads, rung } = post(2, 256);
@@ -113,6 +136,58 @@ describe("what does not fit the ring", () => {
     assert.deepEqual(got, ["1 lost"]);
     send(b, 0, "after");
     assert.deepEqual(taken(a), ["1:1:after"]);
+  });
+
+  test("is lost once, and what comes after that is not", () => {
+    const { threads } = post(2, 256);
+    const [a, b] = threads as [Mailboxes, Mailboxes];
+    send(b, 0, "x".repeat(300));
+    const big = new Uint8Array(MAILBOX_WAITING_MAX + 1);
+    b.post(0, 1, big, big.length);
+    send(b, 0, "next");
+    const got: string[] = [];
+    for (let n = 0; n < 20; n++) {
+      got.push(...taken(a));
+      b.flush();
+    }
+    assert.deepEqual(got, ["1 lost", "1:1:next"]);
+  });
+
+  test("waits up to the bound, however much has waited before", () => {
+    const { threads } = post(2, 1 << 16);
+    const [a, b] = threads as [Mailboxes, Mailboxes];
+    const big = new Uint8Array(Math.floor(MAILBOX_WAITING_MAX * 0.4));
+    const lengths: number[] = [];
+    const goOnUntil = (count: number): void => {
+      while (lengths.length < count) {
+        a.take({
+          message: (_sender, _kind, bytes) => lengths.push(bytes.length),
+          lost: () => assert.fail("lost"),
+        });
+        b.flush();
+      }
+    };
+    b.post(0, 1, big, big.length);
+    b.post(0, 1, big, big.length);
+    goOnUntil(1);
+    assert.ok(b.isWaiting);
+    b.post(0, 1, big, big.length);
+    goOnUntil(3);
+    assert.deepEqual(lengths, new Array<number>(3).fill(big.length));
+  });
+
+  test("is there before what the sender tells to be lost", () => {
+    const { threads } = post(2, 64);
+    const [a, b] = threads as [Mailboxes, Mailboxes];
+    for (const word of ["one", "two", "three", "four", "five", "six"]) send(b, 0, word);
+    b.postLoss(0);
+    const got: string[] = [];
+    for (let n = 0; n < 20; n++) {
+      got.push(...taken(a));
+      b.flush();
+    }
+    const words = ["one", "two", "three", "four", "five", "six"].map((word) => `1:1:${word}`);
+    assert.deepEqual(got, [...words, "1 lost"]);
   });
 
   test("may be told to be lost by the sender", () => {
