@@ -98,6 +98,13 @@ test("one writer and a ring that is full at once, in every order with at most 2 
   assert.ok(orders > 200, `only ${orders} orders`);
 });
 
+test("one writer that waits for room twice, in every order with at most 2 preemptions", () => {
+  const orders = everyOrder(2, (scheduler) => {
+    runMailboxes({ writers: 1, messages: 3, ringBytes: 8, scheduler });
+  });
+  assert.ok(orders > 200, `only ${orders} orders`);
+});
+
 test("three writers and a small ring, in random orders", () => {
   for (let seed = 0; seed < 50; seed++) {
     runMailboxes({ writers: 3, messages: 4, ringBytes: 16, scheduler: randomScheduler(seed) });
