@@ -10,13 +10,18 @@
  */
 import { createServer, type Server, type Socket } from "node:net";
 
-const SLOTS = 16384;
+export const SLOTS = 16384;
 const ID_LENGTH = 40;
+
+/** The first and the last slot of node `i` of so many with equal ranges. */
+export function slotRange(i: number, nodes: number): { from: number; to: number } {
+  const startOf = (n: number): number => Math.ceil((n * SLOTS) / nodes);
+  return { from: startOf(i), to: startOf(i + 1) - 1 };
+}
 
 export function nodeMap(port: number, nodes: number): string {
   return Array.from({ length: nodes }, (_, i) => {
-    const from = Math.ceil((i * SLOTS) / nodes);
-    const to = Math.ceil(((i + 1) * SLOTS) / nodes) - 1;
+    const { from, to } = slotRange(i, nodes);
     const id = (i + 1).toString(16).padStart(ID_LENGTH, "0");
     return `${id} 127.0.0.1:${port}@${port} master - 0 0 ${i + 1} connected ${from}-${to}\n`;
   }).join("");

@@ -4,13 +4,13 @@
  */
 import { Cluster, Redis } from "ioredis";
 import { GENERATOR_REQUESTS_MAX, generate } from "../generator.ts";
-import { withNodeMap } from "../node-map.ts";
+import { SLOTS, withNodeMap } from "../node-map.ts";
 import type { BenchCommand, Options } from "../options.ts";
 import { type CpuReading, cpuBetweenNs, readCpu } from "../process-stats.ts";
 import { runRedisBenchmark } from "../redis-benchmark.ts";
 import { MissingFigure } from "../stats.ts";
 import { paddedKey } from "../workload.ts";
-import { callsOf, SLOTS, type Way } from "./owner-ways.ts";
+import { callsOf, type Way } from "./owner-ways.ts";
 
 const POLL_MS = 50;
 const POLLS_PER_RUN = 40;

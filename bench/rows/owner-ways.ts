@@ -4,11 +4,10 @@
  */
 import { Control, commandCalls } from "../control.ts";
 import { fillAndCheck } from "../fill.ts";
+import { slotRange } from "../node-map.ts";
 import type { Options } from "../options.ts";
 import { planServer, type RunningServer, withServers } from "../server.ts";
 import { ownedKeys, paddedFill, valueText } from "../workload.ts";
-
-export const SLOTS = 16384;
 
 /** One way in: the ports of a layout and a control connection to each. */
 export interface Way {
@@ -47,8 +46,7 @@ function clusterNodeOptions(port: number): string[] {
 async function makeCluster(way: Way): Promise<void> {
   const count = way.controls.length;
   for (const [i, control] of way.controls.entries()) {
-    const from = Math.ceil((i * SLOTS) / count);
-    const to = Math.ceil(((i + 1) * SLOTS) / count) - 1;
+    const { from, to } = slotRange(i, count);
     await control.call("CLUSTER", "SET-CONFIG-EPOCH", String(i + 1));
     await control.call("CLUSTER", "ADDSLOTSRANGE", String(from), String(to));
   }
